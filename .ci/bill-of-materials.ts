@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** What a bill of materials in CycloneDX says that matters here. Packages are referred to as `name@version`. */
+/** The parts of a CycloneDX bill of materials that are used here. Packages are named `name@version`. */
 export interface BillOfMaterials {
   readonly metadata: { readonly component: { readonly name: string } };
   readonly components: readonly Component[];
@@ -12,12 +12,12 @@ interface Component {
   readonly properties?: readonly { readonly name: string }[];
 }
 
-/** What the command line holds of other packages, given as `name@version`. */
+/** Renders the bill of materials of the packages in the command line, each `name@version`. */
 export function renderBillOfMaterials(bundled: readonly string[]): string {
   return `${JSON.stringify(selectMaterials(readBill(), bundled), null, 2)}\n`;
 }
 
-/** A bill with some of its packages only. A development dependency that is shipped is like any other. Throws when it lacks one. */
+/** Selects packages of a bill. A shipped development dependency is listed like any other. Throws if the bill lacks one. */
 export function selectMaterials(bill: BillOfMaterials, refs: readonly string[]): BillOfMaterials {
   const kept = new Set(refs);
   const known = new Set(bill.components.map((component) => component['bom-ref']));
@@ -27,7 +27,7 @@ export function selectMaterials(bill: BillOfMaterials, refs: readonly string[]):
   const keepRefs = (list: readonly string[]) => list.filter((ref) => kept.has(ref));
   return {
     ...bill,
-    // npm says the name of the folder.
+    // npm uses the name of the folder.
     metadata: { ...bill.metadata, component: { ...bill.metadata.component, name: 'edgewise' } },
     components: bill.components
       .filter((component) => kept.has(component['bom-ref']))
@@ -41,7 +41,7 @@ export function selectMaterials(bill: BillOfMaterials, refs: readonly string[]):
   };
 }
 
-/** From the lock file, so that it is the same wherever it is made. */
+/** Reads the bill from the lock file, so that it does not depend on the machine. */
 function readBill(): BillOfMaterials {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--include', 'dev'];
   const bill: BillOfMaterials = JSON.parse(

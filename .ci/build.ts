@@ -3,12 +3,11 @@ import { build, type Plugin } from 'vite';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 
 /**
- * Bundles the command line with its packages: dist/cli.js, and dist/parts. Beside them, dist/THIRD_PARTY_LICENSES and
- * dist/sbom.cdx.json say what of others is in it. The library is not bundled: the TypeScript compiler writes it and its
- * types (tsconfig.lib.json).
+ * Bundles the command line with its packages: dist/cli.js, and dist/parts. dist/THIRD_PARTY_LICENSES and dist/sbom.cdx.json list the bundled
+ * packages. The library is not bundled: the TypeScript compiler writes it and its types (tsconfig.lib.json).
  */
 
-/** Puts the page that `explain` shows into the bundle, so that the program reads no file for it. */
+/** Puts the page of `explain` into the bundle, so that the program reads no file for it. */
 const pageText: Plugin = {
   name: 'page-text',
   load: async (id) =>

@@ -6,24 +6,22 @@ import { basename, join, resolve } from 'node:path';
 import { OWNED_KINDS } from '../src/kinds/tables/registry.ts';
 
 /**
- * Commands in a document, run for what they print. The `console` blocks of a document are one session in one shell: lines that
- * start with `$ ` are commands, the lines below each are its output. What the session starts from is made by the script in
- * `.ci/sessions/` that is called like the document.
- *
- * A command must succeed, every part of a pipe included, unless the next command is `echo $?`: then the number below that is
- * the exit code that it must have. A session that ends otherwise is an error, and never documentation.
+ * Runs the commands of a document and shows their output. The `console` blocks of a document are one session in one shell: a line that starts
+ * with `$ ` is a command, and the lines below it are its output. The script in `.ci/sessions/` with the name of the document creates the files
+ * of the session. A command must succeed, with every part of a pipe, unless the next command is `echo $?`: then the number below that is the
+ * expected exit code. A session that ends otherwise is an error, and never documentation.
  */
 
 const BLOCK = /(?<=^```console\n)[\s\S]*?(?=^```$)/gm;
 const PROMPT = /^\$ /m;
 const ASK_EXIT_CODE = 'echo $?';
 
-/** Whether a document has commands whose output is shown. */
+/** Whether a document has commands with their output. */
 export function hasSession(document: string): boolean {
   return new RegExp(BLOCK).test(document);
 }
 
-/** The document with the output that its commands have now. Throws when a command ends with another exit code than it says. */
+/** Returns the document with the current output of its commands. Throws if a command ends with another exit code than the document says. */
 export function refreshSession(document: string, file: string): string {
   const commands = [...document.matchAll(BLOCK)].flatMap(([block]) => listCommands(block));
   if (commands.length === 0) return document;
@@ -45,7 +43,7 @@ export function refreshSession(document: string, file: string): string {
   );
 }
 
-/** A command of a document, with what stands below it. */
+/** A command of a document, with the lines below it. */
 interface ShownCommand {
   readonly command: string;
   readonly output: string;
@@ -70,18 +68,18 @@ function findSetup(file: string): string | undefined {
   return existsSync(setup) ? setup : undefined;
 }
 
-/** What became of a command. */
+/** The output and exit code of a command. */
 interface CommandResult {
   readonly output: string;
   readonly exitCode: string;
 }
 
-/** Runs commands in one shell, one after another, in a temporary folder that has the examples in it. */
+/** Runs commands in one shell, one after another, in a temporary folder with the examples. */
 function runCommands(commands: readonly string[], setup: string | undefined): readonly CommandResult[] {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-docs-'));
   try {
     cpSync('examples', join(folder, 'examples'), { recursive: true });
-    // The examples are a checkout of their own, so that their stacks are not those of the session.
+    // The examples are a checkout of their own, so that their stacks are not part of the session.
     mkdirSync(join(folder, 'examples/.git'));
     const script = toScript(commands, setup);
     const env = {
@@ -112,12 +110,12 @@ function toScript(commands: readonly string[], setup: string | undefined): strin
   ].join('\n');
 }
 
-/** What a setup prints is shown only when it fails. */
+/** Shows the output of a setup only if it fails. */
 function toSetupLines(setup: string): readonly string[] {
   return ["trap 'cat .setup.log' EXIT", 'set -e', `. '${setup}' >.setup.log 2>&1`, 'set +e', 'trap - EXIT'];
 }
 
-/** Prints the exit code of the last command, and leaves it to the next. */
+/** Prints the exit code of the last command, and passes it to the next one. */
 const REPORT_EXIT_CODE = `code=$?; printf '\\0%d\\0' "$code"; (exit "$code")`;
 
 /** A folder for PATH, with `edgewise` in it: the file that EDGEWISE_BIN names, else the sources. */
@@ -131,7 +129,7 @@ function createProgram(folder: string): string {
 
 const ID = new RegExp(`\\b(${OWNED_KINDS.map(({ idPrefix }) => idPrefix).join('|')})_[0-9A-Za-z]{27}\\b`, 'g');
 
-/** Ids that a service makes say when they were made. Here each says only which one it is, so that every run prints the same. */
+/** Numbers the ids that a service creates, because they contain the time of creation: every run prints the same. */
 function withStableIds(output: string, given: ReadonlySet<string>): string {
   const seen = new Map<string, string>();
   return output.replace(ID, (id, prefix: string) => {
@@ -148,7 +146,7 @@ function toLetters(text: string): string {
 
 const HOUR_MS = 3_600_000;
 
-/** Every time of now, as one: it is the form that counts. */
+/** Replaces every current time with one time: only its format matters. */
 function withStableTimes(output: string): string {
   return output.replace(/\b20\d\d-\d\d-\d\dT[\d:]{8}(\.\d{3})?Z\b/g, (time, ms) => {
     if (Math.abs(Date.now() - Date.parse(time)) > HOUR_MS) return time;

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * Prints each test that failed with what it says, and `N passed, N failed`, for vitest's JSON results of the same tests in several runs: a test that
- * failed in one of them has failed. Fails when there is nothing to count.
+ * Reads vitest's JSON results of the same tests in several runs. Prints each failed test with its message, and `N passed, N failed`: a test
+ * that failed in one run has failed. Fails if there is nothing to count.
  */
 
 interface TestResults {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    /** Why the file could not be run. */
+    /** The reason why the file could not be run. */
     readonly message: string;
     readonly assertionResults: readonly {
       readonly fullName: string;
@@ -25,7 +25,7 @@ interface Test {
   readonly messages: readonly string[];
 }
 
-/** All tests. A file that could not be run counts as one test, and nothing is to be skipped. */
+/** Lists all tests. A file that could not be run counts as one test. Skipped tests are failures. */
 function listTests({ testResults }: TestResults): readonly Test[] {
   return testResults.flatMap(({ name: file, status, message, assertionResults }) =>
     assertionResults.length === 0
@@ -38,7 +38,7 @@ function listTests({ testResults }: TestResults): readonly Test[] {
   );
 }
 
-/** As much of a message as a person reads before they look at the whole. */
+/** Shortens a message to its first lines. */
 function shorten(message: string): string {
   const lines = message.split('\n').slice(0, 30);
   return lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');

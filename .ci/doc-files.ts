@@ -3,7 +3,7 @@ import { hasSession, refreshSession } from './console-session.ts';
 import { hasTable, refreshTables } from './doc-tables.ts';
 import { EXAMPLES_PAGE } from './run-example.ts';
 
-/** What is generated in the documents, by file: the text that the whole file must have. `refreshExamples` writes the page of examples. */
+/** The generated text of each document. `refreshExamples` writes the page of examples. */
 export const DOC_FILES: ReadonlyMap<string, () => string> = new Map(
   ['README.md', ...globSync('{docs,examples}/**/*.md').sort()]
     .filter((file) => file !== EXAMPLES_PAGE)

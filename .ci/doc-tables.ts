@@ -2,7 +2,7 @@ import { DANGER_GROUP_NAMES, DANGER_GROUPS, DANGERS } from '../src/model/danger.
 import { DRIFT_STATE_MEANINGS } from '../src/model/drift.ts';
 import { GAUGES } from '../src/report/machine/metrics.ts';
 
-/** Tables of documents that are made of tables of the sources. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
+/** Tables of documents that are generated from tables in the sources. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
 const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   dangers: () => [
     ['Group', 'Danger', 'Fact'],
@@ -32,7 +32,7 @@ export function hasTable(document: string): boolean {
   return document.search(TABLE) >= 0;
 }
 
-/** The document with its tables as the sources have them now. Throws for a table that is not here. */
+/** Returns the document with current tables. Throws for an unknown table. */
 export function refreshTables(document: string): string {
   return document.replace(TABLE, (_, name: string) => {
     const list = TABLES[name];

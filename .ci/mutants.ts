@@ -14,7 +14,7 @@ import { copyCheckout } from './pack.ts';
  * can see. Draws two mutants in each room of `src`, and five in each area in which a mistake is worst. Ends with exit code 1 if any survives.
  */
 
-/** What a mistake would be worst in, by file. */
+/** The areas in which a mistake would do most harm, by file. */
 const AREAS: Readonly<Record<string, string>> = {
   policy: 'src/policy/**/*.ts',
   redaction: 'src/{report/view/redact,model/secrets,model/secret-value,kinds/conceal}.ts',
@@ -49,7 +49,7 @@ interface Node {
   readonly [member: string]: unknown;
 }
 
-/** Operators, and what replaces each. */
+/** Operators, and their replacements. */
 const OPERATORS: Readonly<Record<string, string>> = {
   '===': '!==',
   '!==': '===',
@@ -61,7 +61,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   '||': '&&',
 };
 
-/** Methods of lists, and what replaces a call of each; an empty text removes the call. */
+/** Methods of lists, and their replacements; an empty text removes the call. */
 const METHODS: Readonly<Record<string, string>> = { some: 'every', every: 'some', filter: '', toSorted: '', sort: '' };
 
 const EQUIVALENT: readonly Equivalent[] = JSON.parse(readFileSync('test/mutants/equivalent.json', 'utf8'));
@@ -152,7 +152,7 @@ function drawMutants(pattern: string, count: number, random: () => number): read
   return [...drawn];
 }
 
-/** How long the build, the tests of one room and all tests may take on a busy machine: a mutant that makes them hang is noticed, too. */
+/** Time limits of the build, of the tests of one room and of all tests on a busy machine. A mutant that makes them hang counts as noticed. */
 const [BUILD_MS, ROOM_MS, ALL_MS] = [120_000, 240_000, 1_200_000];
 
 interface Ended {
@@ -160,7 +160,7 @@ interface Ended {
   readonly stdout: string;
 }
 
-/** Runs a program and what it starts to their end, or ends them all after `timeoutMs`. */
+/** Runs a program until it and its child processes end, or ends all of them after `timeoutMs`. */
 async function runProgram(args: readonly string[], cwd: string, timeoutMs: number): Promise<Ended> {
   const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { copyCheckout, packCheckout } from './pack.ts';
 
 /**
- * `node .ci/package.ts FOLDER`: installs the package into folders that do not exist yet, as npm would publish it and from the git
- * repository, and uses it there as a stranger would, on each Node that it supports: the command, the library, and its types. On
- * older Nodes it says which one it needs. A Node that FOLDER/node-MAJOR has is not installed again.
+ * `node .ci/package.ts FOLDER`: installs the package into new folders, as npm publishes it and from the git repository, and uses it there as a
+ * user would, on each supported Node: the command, the library, and its types. On older Nodes it expects the message that names a supported
+ * one. A Node in FOLDER/node-MAJOR is not installed again.
  */
 
 interface PackageJson {
@@ -18,11 +18,11 @@ interface PackageJson {
 }
 
 const COMPANIONS = ['msw', 'typescript', '@types/node'];
-/** Says what is wrong, and nothing else. */
+/** Makes npm print only errors. */
 const QUIETLY = ['--loglevel=error', '--no-progress', '--no-audit', '--no-fund'];
-/** Of one program. */
+/** The largest output of one program, in bytes. */
 const MAX_OUTPUT = 2 ** 26;
-/** `from 'zod'`, `import('sshpk')`, `from '@dagrejs/dagre/sub'`: the name of the package. */
+/** The package in `from 'zod'`, `import('sshpk')` and `from '@dagrejs/dagre/sub'`. */
 const IMPORTED = /^[^*\n]*(?:\bfrom |\bimport ?[(]?)['"]((?!node:)(?:@[\w-]+\/)?[\w][\w.-]*)/gm;
 const PROJECT = '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n';
 
@@ -76,8 +76,8 @@ async function packPackage(): Promise<string> {
 }
 
 /**
- * What package.json promises of the entry points is so, and their types are found by who imports them. That is: as modules, which each Node that is
- * supported also gives to `require`.
+ * Checks that the entry points match package.json, and that an importer finds their types. They are ES modules, which each supported Node can
+ * also `require`.
  */
 async function checkShape(file: string): Promise<void> {
   const bin = (name: string) => join('node_modules', '.bin', name);
@@ -85,7 +85,7 @@ async function checkShape(file: string): Promise<void> {
   await runProgram(bin('attw'), [file, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji']);
 }
 
-/** Makes a git repository of these files. */
+/** Creates a git repository with these files. */
 function createRepository(folder: string): string {
   copyCheckout(folder);
   const git = (...args: readonly string[]) =>
@@ -105,7 +105,7 @@ function createRepository(folder: string): string {
   return folder;
 }
 
-/** Gives the folder of an empty project with the package and what the example program needs besides. */
+/** Creates a project with the package and the packages of the example program. Returns its folder. */
 async function installPackage(name: string, source: string): Promise<string> {
   const folder = join(work, name);
   mkdirSync(folder);
@@ -118,7 +118,7 @@ async function installPackage(name: string, source: string): Promise<string> {
   return folder;
 }
 
-/** A project that has msw 2 can install the package, and use it in its tests. npm refuses what a peer dependency rules out. */
+/** Checks that a project with msw 2 can install the package and use it in its tests. npm refuses a version that a peer dependency rules out. */
 async function checkBesideOlderMsw(tarball: string): Promise<void> {
   const folder = join(work, 'msw-2');
   mkdirSync(folder);
@@ -128,7 +128,7 @@ async function checkBesideOlderMsw(tarball: string): Promise<void> {
   await runProgram(process.execPath, ['fake-service.js'], { cwd: folder });
 }
 
-/** Those that are not there yet. */
+/** Installs the Nodes that are missing. */
 async function installNodes(): Promise<void> {
   for (const version of [...SUPPORTED, ...TOO_OLD]) {
     const folder = join(work, `node-${version}`);
@@ -139,12 +139,12 @@ async function installNodes(): Promise<void> {
   }
 }
 
-/** Gives the folder of a Node's executable. */
+/** Returns the folder of a Node's executable. */
 function toNodeFolder(version: string): string {
   return join(work, `node-${version}`, 'node_modules', '.bin');
 }
 
-/** Runs a program, and then shows all that it printed: others run beside it. */
+/** Runs a program, and then shows its whole output, because other programs run at the same time. */
 function runProgram(
   program: string,
   args: readonly string[],
@@ -183,7 +183,7 @@ async function checkOnNode(folder: string, version: string): Promise<void> {
   );
 }
 
-/** Each command says in one line which Node it needs, and so does an install from git, which builds. */
+/** Checks that each command names the required Node in one line, and so does an install from git, which builds. */
 function expectUnsupportedNode(folder: string, node: string): void {
   const env = { ...process.env, PATH: [node, process.env['PATH']].join(delimiter) };
   const command = join(folder, 'node_modules', '.bin', 'edgewise');
@@ -198,7 +198,7 @@ function expectUnsupportedNode(folder: string, node: string): void {
   refuse(join(work, 'repository'), 'node', join('.ci', 'prepare.mjs'));
 }
 
-/** The command line needs no package beside it. */
+/** Checks that the command line needs no other package. */
 function checkCommandAlone(packed: string): void {
   const folder = join(work, 'alone');
   cpSync(packed, folder, { recursive: true });
@@ -208,7 +208,7 @@ function checkCommandAlone(packed: string): void {
   execFileSync(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** What is installed beside the package is what the library imports, no more and no less. npm has no script of the package to warn of. */
+/** Checks that the dependencies of the package are the packages that the library imports. npm has no install script to warn about. */
 function checkManifest(folder: string): void {
   const packed: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const unwanted = ['devDependencies', 'scripts'].filter((key) => Object.hasOwn(packed, key));
@@ -219,7 +219,7 @@ function checkManifest(folder: string): void {
   if (declared.join() !== imported.join()) throw new Error(`package.json declares ${declared.join(', ')}`);
 }
 
-/** The packages that the modules of a folder, and their types, import. */
+/** Lists the packages that the modules of a folder, and their types, import. */
 function listImported(folder: string): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /[.](js|d[.]ts)$/.test(file),
@@ -229,7 +229,7 @@ function listImported(folder: string): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** What the README links to is in the package. */
+/** Checks that the package contains each file that the README links to. */
 function checkLinks(folder: string): void {
   const document = readFileSync(join(folder, 'README.md'), 'utf8');
   const links = Array.from(document.matchAll(/(?:\]\(|src(?:set)?=")([^)#\s"]+)/g), ([, link = '']) => link);

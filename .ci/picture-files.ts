@@ -7,10 +7,10 @@ import { createServer, parseApiKey } from '../src/server/index.ts';
 import { type CommandResult, runCommand } from '../test/cli/fake-context.ts';
 import { renderTerminalSvg } from './terminal-svg.ts';
 
-/** Where the pictures of the README and of the tutorial are. */
+/** The folder of the pictures in the README and the tutorial. */
 export const PICTURES = 'docs/images';
 
-/** What the pictures show, made of the demo and of the tutorial with their clock standing still. */
+/** The contents of the pictures: from the demo and the tutorial, on a clock that stands still. */
 export interface Pictures {
   /** The plan in a terminal, as SVG. */
   readonly plan: string;
@@ -25,12 +25,12 @@ const BASE_URL = 'https://api.example.com';
 const COLUMNS = 96;
 const PLAN = 'plan manifests -o plan.json';
 
-/** Plays the demo up to the plan that follows both of its changes, and the tutorial up to its review. The same each time. */
+/** Runs the demo up to the plan after both of its changes, and the tutorial up to its review. The result is always the same. */
 export async function createPictures(): Promise<Pictures> {
   return { ...(await withTemporaryFolder(runDemo)), tutorial: await withTemporaryFolder(runTutorial) };
 }
 
-/** What stands beside the screenshots, and says of which pages they are. */
+/** A digest of the pages, which is saved with the screenshots. */
 export function toPageDigest({ page, tutorial }: Pictures): string {
   return `${createHash('sha256').update(page).update(tutorial).digest('hex')}\n`;
 }
@@ -58,7 +58,7 @@ async function runDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
   return { plan, page: readFileSync(join(folder, 'plan.html'), 'utf8') };
 }
 
-/** The commands of docs/tutorial.md up to its fifth step. */
+/** Runs the commands of docs/tutorial.md up to its fifth step. */
 async function runTutorial(folder: string): Promise<string> {
   const { edgewise } = openAccount(folder, 'examples/tutorial/account.json');
   await edgewise('export -o ingress --owner shop');

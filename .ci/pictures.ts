@@ -9,7 +9,7 @@ import { createPictures, PICTURES, toPageDigest } from './picture-files.ts';
 
 /** Writes the pictures of the README and of the tutorial. Needs Chromium. */
 
-/** Of 100: text stays sharp. */
+/** Quality from 0 to 100. Text stays sharp at this value. */
 const QUALITY = 40;
 
 const VIEWPORT = { width: 1000, height: 900 };
@@ -33,7 +33,7 @@ try {
   }
   const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 1200, height: 620 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-  // The edit that waits in the first example.
+  // The edit that the first example proposes.
   await page.locator('.cm-lintRange-info').dblclick();
   await page.keyboard.type('50');
   await page.locator('#status', { hasText: '1 update' }).waitFor();
@@ -44,7 +44,7 @@ try {
 }
 writeFileSync(join(PICTURES, 'review.sha256'), toPageDigest(pictures));
 
-/** As PNG, which Playwright writes, it would be three times as large. */
+/** PNG, which Playwright writes, would be three times as large. */
 async function saveAsWebp(page: Page, name: string): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });

@@ -31,7 +31,7 @@ export interface ExampleResult {
 
 const API_KEY = 'dev';
 
-/** Of a pipeline. An example may have it where it should not be. */
+/** The token of a pipeline. An example can contain it where it is not allowed. */
 const TOKEN = 'ghs_not-a-real-token';
 
 /** Reads an example of docs/diagnostics.md. A line of text above a code block says what it is. */

@@ -2,5 +2,5 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderSchemaFiles } from './schema-files.ts';
 
-/** Writes schemas/. `test/schemas.test.ts` fails when a file there is not what the sources say. */
+/** Writes schemas/. `test/schemas.test.ts` fails if a file there differs from the sources. */
 for (const [file, text] of renderSchemaFiles()) writeFileSync(join('schemas', file), text);

@@ -1,9 +1,9 @@
 import { countColumns } from '../src/report/view/escape.ts';
 
-/** What a terminal shows, as a picture: text with the colours of `styleText`, on a dark ground as most terminals have it. */
+/** Renders terminal output as a picture: text with the colours of `styleText`, on a dark background. */
 
 const FONT_SIZE = 14;
-/** Columns are placed one by one, so that the picture is the same whatever monospaced font there is. */
+/** Each character is positioned, so that the picture does not depend on the font. */
 const COLUMN_WIDTH = 8.4;
 const LINE_HEIGHT = 20;
 const MARGIN = 18;
@@ -17,7 +17,7 @@ const COLORS: Readonly<Record<string, string>> = {
   '36': '#76e3ea',
 };
 
-/** Text in one look. */
+/** Text in one style. */
 interface Run {
   readonly text: string;
   readonly column: number;
@@ -30,7 +30,7 @@ interface TextStyle {
   readonly isDim?: boolean;
 }
 
-/** Makes an SVG of lines that hold nothing but text and colours. `title` is for those who do not see it. */
+/** Renders an SVG of lines that contain only text and colours. `title` describes the picture for screen readers. */
 export function renderTerminalSvg(output: string, title: string): string {
   const lines = toLines(output);
   const columns = Math.max(...lines.map((runs) => toWidth(runs)));

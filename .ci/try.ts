@@ -8,7 +8,7 @@ import { build } from 'vite';
 
 const NODE = resolve('.ci/browser/node.ts');
 
-/** Modules of Node's, and packages that only Node can use. */
+/** Modules of Node, and packages that run only in Node. */
 const NOT_IN_A_PAGE =
   /^(?:node:.+|assert|buffer|child_process|constants|crypto|events|fs|os|path|process|stream|tty|util|undici|proper-lockfile)$/;
 
@@ -16,7 +16,7 @@ const alias = [
   { find: /^edgewise$/, replacement: resolve('src/index.ts') },
   { find: /^edgewise\/server$/, replacement: resolve('src/server/index.ts') },
   { find: NOT_IN_A_PAGE, replacement: NODE },
-  // Its own Buffer is safe, as that of every Node is by now.
+  // Its own Buffer is safe, as in every supported Node.
   { find: 'safer-buffer', replacement: NODE },
 ];
 
@@ -53,7 +53,7 @@ const url = pathToFileURL(resolve(folder, 'index.html')).href;
 console.log(url);
 if (!process.argv.includes('--no-open')) {
   const program = { darwin: 'open', win32: 'explorer' }[String(process.platform)] ?? 'xdg-open';
-  // Where nothing can show it, the address has to do.
+  // If no browser can be started, the address is printed.
   spawn(program, [url], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();

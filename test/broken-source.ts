@@ -4,7 +4,7 @@ import type { Plugin } from 'vitest/config';
 
 /** A change of a source that tests must notice. */
 export interface BrokenSource {
-  /** From the project's folder, such as `src/plan/diff.ts`. */
+  /** Relative to the project's folder, such as `src/plan/diff.ts`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -13,7 +13,7 @@ export interface BrokenSource {
 /** The variable that names the broken source. */
 export const MUTANT_VARIABLE = 'EDGEWISE_MUTANT';
 
-/** Breaks a source for everything that is loaded after that. */
+/** Breaks a source for every module that is loaded later. */
 export function breakSource({ file, from, to }: BrokenSource): void {
   const url = new URL(`../${file}`, import.meta.url);
   const source = replaceIn(readFileSync(url, 'utf8'), { file, from, to });
@@ -23,13 +23,13 @@ export function breakSource({ file, from, to }: BrokenSource): void {
   });
 }
 
-/** The same for everything that a test runner loads. */
+/** Breaks a source for every module that a test runner loads. */
 export function withBrokenSource(broken: BrokenSource | undefined): Plugin {
   const isBroken = (id: string) => broken !== undefined && id.endsWith(`/${broken.file}`);
   return {
     name: 'broken-source',
     enforce: 'pre',
-    // Nothing of it is kept for others.
+    // Other runs do not use its cache.
     configureVitest: ({ defineCacheKeyGenerator }) =>
       defineCacheKeyGenerator(({ id }) => (isBroken(id) ? false : undefined)),
     transform: (code, id) => (broken !== undefined && isBroken(id) ? replaceIn(code, broken) : undefined),

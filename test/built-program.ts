@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const BUILT = 'dist/cli.js';
 const MADE_OF = ['src', 'docs/diagnostics.md', '.ci/build.ts', 'package-lock.json'];
 
-/** The built command line, if it is newer than all that it is made of. It starts in half the time that the sources take. */
+/** Returns the built command line if it is newer than all of its sources. It starts in half of their time. */
 export function findBuiltProgram(): string | undefined {
   if (!existsSync(BUILT)) return undefined;
   const builtMs = statSync(BUILT).mtimeMs;

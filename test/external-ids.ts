@@ -1,6 +1,6 @@
 /**
- * The ids that the services of tests know besides those of their own resources: every well-formed one of these kinds, which edgewise cannot
- * create. Stated, so that they still exist when edgewise learns to create one of the kinds.
+ * Ids that the services of tests know in addition to their own resources: every well-formed id of these kinds, which edgewise cannot create.
+ * They are listed, so that they still exist when edgewise learns to create one of the kinds.
  */
 export const EXTERNAL_IDS: readonly string[] = [
   'bkdhr_*',

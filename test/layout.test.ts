@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { git } from './repository/tree.ts';
 
-/** What stands at the top level, besides files and folders whose names begin with a dot. */
+/** The entries of the top level, except those whose names begin with a dot. */
 const TOP_LEVEL = [
   ...['CHANGELOG.md', 'Dockerfile', 'LICENSE', 'README.md', 'package-lock.json', 'package.json', 'tsconfig.json'],
   ...['docs', 'examples', 'schemas', 'src', 'test'],

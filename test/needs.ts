@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { TestRunner } from 'vitest';
 
-/** Whether tests fail, instead of being skipped, where a program is not installed. */
+/** Whether a test fails, instead of being skipped, if a program is not installed. */
 export const IS_SYSTEM_REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'] === '1';
 
-/** Skips the test that is running if the machine lacks something, and says what. */
+/** Skips the running test if the machine lacks something, and prints what it needs. */
 export function requireOrSkip(what: string, isThere: boolean): void {
   if (!isThere) TestRunner.getCurrentTest()?.context.skip(`needs ${what}`);
 }
 
 const found = new Map<string, boolean>();
 
-/** The same for a program that npm does not install. `words`: arguments with which it starts and ends. */
+/** Skips the running test if a program is missing that npm does not install. `words`: arguments with which it starts and ends. */
 export function requireProgramOrSkip(name: string, words: readonly string[] = ['--version']): void {
   const isThere = found.get(name) ?? spawnSync(name, words).error === undefined;
   found.set(name, isThere);

@@ -7,13 +7,13 @@ import { STRANGERS } from './stranger/tables.ts';
 import { withStrangers } from './stranger/with-strangers.ts';
 
 /**
- * The tests, by how long they take and what they need. `npm test` runs `fast` and `installed`; `npm run test:all` runs every project, and
- * `-- --project laws` one of them.
+ * The tests, by how long they take and what they need. `npm test` runs `fast` and `installed`; `npm run test:all` runs every project, and `--
+ * --project laws` one of them.
  */
 
-/** What only `npm run test:all` runs: the folders of each project. */
+/** The folders of each project that only `npm run test:all` runs. */
 const LONG = {
-  /** Random manifests, accounts, inputs and runs, and everything that grows with their number. */
+  /** Random manifests, accounts, inputs and runs, and all tests whose time grows with the number of tries. */
   laws: ['fuzz', 'laws', 'simulation', 'walks'],
   /** Each attack of docs/explanation/security.md. */
   attacks: ['hostile'],
@@ -21,15 +21,15 @@ const LONG = {
   journeys: ['end-to-end', 'environments'],
   /** The commands and recipes of the documents, in a shell. */
   documents: ['sessions'],
-  /** Large accounts and documents: nothing grows faster than the work. */
+  /** Large accounts and documents: the time grows no faster than the size. */
   load: ['load'],
   /** Programs that npm does not install: browsers, shells, sshd, pipelines, generators. And editors. */
   tools: ['browsers', 'editor', 'openapi', 'pipelines', 'shells', 'ssh', 'try'],
-  /** Tests of the tests: each breaks Edgewise and looks for a failure. */
+  /** Tests of the tests: each breaks Edgewise and expects a failing test. */
   mutants: ['mutants'],
 };
 
-/** Tests of every kind that are repeated with kinds which the service does not have. The graphs of stacks have one kind only. */
+/** Tests of every kind that are repeated with the invented kinds. The graphs of stacks use one kind only. */
 const OF_EVERY_KIND = [
   'test/laws/!(distorted-responses|single-stack-run|stack-graphs|two-applies).test.ts',
   'test/client/{pages,read-live}.test.ts',
@@ -37,7 +37,7 @@ const OF_EVERY_KIND = [
   'test/report/redact.test.ts',
 ];
 
-/** Where to write the results as JSON, for a program that counts them. */
+/** The file for the results as JSON, which a program counts. */
 const results = process.env['EDGEWISE_TEST_RESULTS'];
 
 /** The mutant to test, if any. */
@@ -58,11 +58,11 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     setupFiles: ['test/setup.ts'],
     env: { EDGEWISE_BIN: program },
-    // Long enough for a busy machine: only what hangs fails.
+    // Long enough for a busy machine: only a test that hangs fails.
     testTimeout: 180_000,
     hookTimeout: 240_000,
     maxWorkers: '100%',
-    // The test files of one worker share their imports, which takes a large part of the time otherwise. No test changes what it imports.
+    // The test files of one worker share their imports, which otherwise take a large part of the time. No test changes an imported module.
     isolate: false,
     fsModuleCache: true,
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],

@@ -1,6 +1,6 @@
 /**
- * What modules of Node's are in a page (`npm run try`): nothing is on a disk, no program can be started, and no socket be opened. Everything else does what
- * Node's does. One file for all of those modules: the names that edgewise and its packages import.
+ * Replaces modules of Node in a page (`npm run try`). There is no disk, no program can be started, and no socket can be opened. Everything else
+ * behaves as in Node. One file has all names that edgewise and its packages import.
  */
 
 import { hmac } from '@noble/hashes/hmac.js';
@@ -20,7 +20,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-// This Buffer reads `base64url`, as all of base64, and does not write it.
+// This Buffer reads `base64url` like any base64, and cannot write it.
 const write = Buffer.prototype.toString;
 Buffer.prototype.toString = function (encoding, ...range) {
   if (encoding !== 'base64url') return write.call(this, encoding, ...range);
@@ -35,12 +35,12 @@ Object.assign(Buffer, {
   from: (value: string, ...[encoding, ...rest]: readonly string[]) =>
     Reflect.apply(read, Buffer, [value, encoding === 'base64url' ? 'base64' : encoding, ...rest]),
 });
-// Packages in CommonJS look for it there, and zod asks nobody whether it may make functions of text, which the page forbids.
+// CommonJS packages look for Buffer there. Without this setting, zod compiles functions from text, which the page forbids.
 Object.assign(globalThis, { Buffer, __zod_globalConfig: { jitless: true } });
 
 // node:path
 export const { basename, dirname, isAbsolute, join, normalize, parse, sep, delimiter } = path;
-// The working folder is `/`: this package would look for it in `process`, which a page does not have.
+// The working folder is `/`: the package reads it from `process`, which a page does not have.
 export const resolve = (...parts: readonly string[]) => path.resolve('/', ...parts);
 export const relative = (from: string, to: string) => path.relative(resolve(from), resolve(to));
 export const posix = { ...path, resolve, relative };
@@ -63,7 +63,7 @@ export function createHmac(_algorithm: 'sha256', key: string | Uint8Array) {
   };
 }
 export const randomBytes = (length: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(length)));
-// A page that came without encryption has no `crypto.randomUUID`.
+// A page without encryption has no `crypto.randomUUID`.
 export const randomUUID = () => randomBytes(16).toString('hex');
 export class X509Certificate {}
 
@@ -115,7 +115,7 @@ export const ok = (value: unknown): void => {
 export const equal = (left: unknown, right: unknown): void => ok(left === right);
 export const strictEqual = equal;
 export const notStrictEqual = (left: unknown, right: unknown): void => ok(left !== right);
-// Classes of old: they are called without `new`.
+// Constructor functions, because they are called without `new`.
 export function Writable(): void {}
 export function Stream(): void {}
 export const STATUS_CODES = {};

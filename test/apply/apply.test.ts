@@ -52,13 +52,13 @@ const BROKEN: TokenSink = { test: async () => [], deliver: () => Promise.reject(
 
 interface Run {
   readonly answer: (method: string, path: string) => JsonObject | null | Error;
-  /** What each list shows; left out: what was made. */
+  /** The contents of each list. Absent: the resource that was created. */
   readonly list?: () => readonly JsonObject[];
   readonly sink?: TokenSink;
   readonly rescue?: TokenSink;
 }
 
-/** Applies writes to a service that answers as told. */
+/** Applies writes to a service with the given responses. */
 async function applyWrites(writes: readonly Write[], { answer, list, sink = WORKING, rescue = WORKING }: Run) {
   const sent: string[] = [];
   const made: JsonObject[] = [];

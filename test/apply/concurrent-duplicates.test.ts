@@ -18,13 +18,13 @@ const WRITE: CreateWrite = {
   reason: 'it is not there yet',
 };
 
-/** A backend of a name, made in that second. */
+/** A backend with this name that was created in that second. */
 function toBackend(id: string, second: number, name = 'pool'): JsonObject {
   const metadata = JSON.stringify({ edgewise: { stack: 'shop', name } });
   return { id, created_at: `2026-03-01T12:00:0${second}Z`, metadata, backends: {} };
 }
 
-/** Looks for duplicates of what was made as `ours`, in these lists in turn. */
+/** Looks for duplicates of the created resource `ours`, with these responses to its list requests. */
 async function findDuplicates(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
   let looks = 0;
   const lookUps = new SharedListRequests(async () => {

@@ -17,14 +17,14 @@ function edge(name: string, spec: TestResource['spec'] = { hostports: [HOSTPORT]
 const POOL: TestResource = { kind: 'WeightedBackend', name: 'pool', spec: {}, lifecycle: LIFECYCLE };
 
 interface Late {
-  /** How long the service still counts what a write removed. */
+  /** How long the service still counts a value or use after it was removed. */
   readonly ms: number;
   /** Called after each pause of an apply. */
   readonly onPause?: (ms: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** A service that frees values and uses late, on a clock that moves on with each pause. */
+/** A service that frees values and uses late, on a clock that each pause advances. */
 function createDelayingWorld({ ms, onPause = () => undefined, signal }: Late) {
   const clock = { now: 0 };
   const pauses: number[] = [];

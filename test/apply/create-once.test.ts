@@ -11,7 +11,10 @@ function toLive(id: string): LiveResource {
   return { kind: 'TCPEdge', id, createdAt: '', spec: {}, mark: undefined, markError: undefined, computed: {} };
 }
 
-/** Creates with these answers to the creation and to the looks, the last of each for ever, and says what was done. */
+/**
+ * Sends a create to a service with these responses to it and to the look-ups. The last of each is repeated. Returns what was sent, and the
+ * outcome.
+ */
 async function create(answers: readonly (string | Error | undefined)[], looks: readonly (readonly string[] | Error)[]) {
   const log: string[] = [];
   const next = <T>(list: readonly T[], name: string): T => {

@@ -26,7 +26,7 @@ const EDGE: TestResource = {
 
 const CREDENTIAL: TestResource = { kind: 'Credential', name: 'agent', spec: {}, lifecycle: LIFECYCLE };
 
-/** A world whose client reads its clock here. */
+/** A world whose client uses the clock of the test. */
 function createTimedWorld(options: WorldOptions = {}) {
   const clock = { now: 0 };
   const world = new World({
@@ -50,7 +50,7 @@ function formatOutcomes({ outcomes }: ApplyResult): readonly string[] {
   });
 }
 
-/** The only live resource of a kind. */
+/** Returns the only live resource of a kind. */
 function getOnlyResource(world: World, kind: string): JsonObject {
   const [one] = world.resources()[kind] ?? [];
   return one ?? {};
@@ -324,7 +324,7 @@ describe('a release', () => {
   });
 });
 
-/** Fails the first request with a method, and sends it nowhere. */
+/** Fails the first request with a method, without sending it. */
 function withFirstRequestFailing(method: string, status: number, then: () => void): (inner: Transport) => Transport {
   let isOver = false;
   return (inner) => async (request) => {
@@ -335,7 +335,7 @@ function withFirstRequestFailing(method: string, status: number, then: () => voi
   };
 }
 
-/** Lets the first request with a method take effect, and loses its response. */
+/** Sends the first request with a method, and loses its response. */
 function withFirstResponseLost(method: string, then: () => void): (inner: Transport) => Transport {
   let isOver = false;
   return (inner) => async (request) => {

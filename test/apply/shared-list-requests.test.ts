@@ -7,12 +7,12 @@ import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 
 const KIND = getKind('WeightedBackend');
 
-/** A list starts in the turn of the event loop behind the one in which it may. */
+/** Runs the event loop until a scheduled list has started. */
 async function runEventLoop(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await setImmediate();
 }
 
-/** Look-ups of a list whose answers wait until they are given. */
+/** Shared list requests that are answered when the test says so. */
 function createListRequests() {
   const waiting: PromiseWithResolvers<readonly []>[] = [];
   const lookUps = new SharedListRequests(async () => {

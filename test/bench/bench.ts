@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path';
 import { writeManifests } from './manifests.ts';
 import { measure, type ProcessUsage, startServer, toMedian } from './measure.ts';
 
-/** `npm run bench`: how many requests the built command line sends, and what its processes take. Prints the two tables of docs/reference/benchmarks.md. */
+/**
+ * `npm run bench`: counts the requests of the built command line, and measures its processes. Prints the two tables of
+ * docs/reference/benchmarks.md.
+ */
 
 const SIZES = [1, 50, 1_000, 10_000];
 const EDGEWISE = resolve('dist/cli.js');
@@ -21,7 +24,7 @@ const STEPS: readonly Step[] = [
   { name: 'plan, unchanged', words: ['plan', '--detailed-exitcode'], exitCode: 0 },
 ];
 
-/** A step at a size: its requests, and the medians of what it took. */
+/** A step at one size: its requests, and the median of its measurements. */
 interface Measured extends ProcessUsage {
   readonly requests: number;
 }
@@ -34,7 +37,7 @@ console.log(renderTable(['TCP edges', ...names], (one) => [formatCount(one.reque
 console.log();
 console.log(renderTable(['TCP edges', ...names], (one) => [formatUsage(one)]));
 
-/** Plans, applies and plans again: three times, or once where it takes long and varies little. */
+/** Plans, applies and plans again: three times, or once if it takes long and varies little. */
 async function measureSize(edges: number): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
   try {

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Documents in one file, about as many as a person would still scroll through. */
+/** Documents in one file: as many as a person would still scroll through. */
 const EDGES_PER_FILE = 50;
 
 /** Edges that share a weighted backend. */
 const EDGES_PER_POOL = 20;
 
-/** What a stack of these manifests is, where it is not the only one. */
+/** Settings of one of several stacks with these manifests. */
 export interface BenchStack {
   readonly name?: string;
   /** The number of its first edge: no two stacks of an account have the same edges. */
@@ -31,7 +31,7 @@ export function writeManifests(
   }
 }
 
-/** How many weighted backends there are for that many edges. */
+/** Returns the number of weighted backends for that many edges. */
 export function countPools(edges: number): number {
   return Math.ceil(edges / EDGES_PER_POOL);
 }

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
 
-/** What a process took, from start to exit. */
+/** The resources that a process used, from start to exit. */
 export interface ProcessUsage {
   readonly seconds: number;
-  /** Of the processors, for the program and for the system on its behalf. */
+  /** Processor time of the program, and of the system for it. */
   readonly cpuSeconds: number;
   readonly peakMegabytes: number;
 }
@@ -18,7 +18,7 @@ export interface ProcessUsage {
 const API_KEY = 'bench';
 const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
 
-/** Runs a program of Node's, with the bundled server at that URL. Throws when it ends with another exit code. */
+/** Runs a Node program, with the bundled server at that URL. Throws if it ends with another exit code. */
 export async function measure(
   words: readonly string[],
   { url = 'embedded:', exitCode = 0 } = {},
@@ -42,7 +42,7 @@ export async function measure(
   }
 }
 
-/** The middle one of each figure. */
+/** Returns the median of each figure. */
 export function toMedian(runs: readonly ProcessUsage[]): ProcessUsage {
   const pick = (figure: keyof ProcessUsage): number =>
     runs.map((run) => run[figure]).sort((left, right) => left - right)[runs.length >> 1] ?? Number.NaN;
@@ -57,9 +57,9 @@ export interface BenchServer {
   readonly close: () => Promise<void>;
 }
 
-/** Starts an empty server in this process. Each gives the same ids to the same requests. */
+/** Starts an empty server in this process. Each server creates the same ids for the same requests. */
 export async function startServer(): Promise<BenchServer> {
-  // The time is part of an id.
+  // Ids contain the time.
   const now = new Date('2026-03-01T12:00:00Z');
   const server = createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], idSeed: 'bench', now: () => now });
   let requests = 0;

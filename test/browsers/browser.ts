@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findProgram } from '../ssh/openssh.ts';
 
-/** Chromium as it is installed, and pages in it that tell of everything they should not do. */
+/** The installed Chromium, and pages that record every unexpected event. */
 
-/** The installed browser; `undefined`: there is none. */
+/** The installed browser. `undefined` if there is none. */
 export const CHROMIUM = findProgram('chromium') ?? findProgram('chromium-browser') ?? findProgram('google-chrome');
 
-/** Where screenshots and pages are kept to be looked at: the folder that EDGEWISE_ARTIFACTS names, else a temporary one. */
+/** The folder for screenshots and pages: EDGEWISE_ARTIFACTS, else a temporary one. */
 export const ARTIFACTS = process.env['EDGEWISE_ARTIFACTS'] ?? join(tmpdir(), `edgewise-artifacts-${process.pid}`);
 
 /** Starts the installed browser without a window. */
@@ -18,13 +18,13 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM ?? 'chromium' });
 }
 
-/** A page that is open, and what it did besides showing itself: requests, messages on the console, errors, dialogs, windows. */
+/** An open page, and its events: requests, console messages, errors, dialogs, windows. */
 export interface OpenPage {
   readonly page: Page;
   readonly deeds: readonly string[];
 }
 
-/** A document, and how the browser is to show it. */
+/** A document, and how the browser shows it. */
 export interface ShownDocument {
   readonly name: string;
   readonly document: string;
@@ -34,8 +34,8 @@ export interface ShownDocument {
 }
 
 /**
- * The pages of a browser, one with scripts and one without: to open one takes longer than to show a document in it. Documents keep nothing in a
- * browser, so none sees what another left.
+ * The pages of a browser, one with scripts and one without, because opening a page takes longer than showing a document in it. Documents store
+ * nothing in the browser, so they do not affect each other.
  */
 export class Pages {
   readonly #browser: Browser;
@@ -45,7 +45,7 @@ export class Pages {
     this.#browser = browser;
   }
 
-  /** Opens a document from a file of that name in the folder of artifacts, instead of the one before. */
+  /** Opens a document in place of the last one, from a file with that name in the folder of artifacts. */
   async open(shown: ShownDocument): Promise<OpenPage> {
     const page = await this.#takePage(shown.javaScriptEnabled ?? true);
     await page.setViewportSize(shown.viewport ?? { width: 1200, height: 900 });
@@ -74,7 +74,7 @@ export class Pages {
   }
 }
 
-/** Notes all that a page does, but that it asks for its document. */
+/** Records every event of a page except the request for its document. */
 function recordEvents(page: Page, url: string): readonly string[] {
   const deeds: string[] = [];
   page.on('request', (request) => {
@@ -90,7 +90,7 @@ function recordEvents(page: Page, url: string): readonly string[] {
   return deeds;
 }
 
-/** Keeps how a page looks, from top to bottom. */
+/** Saves a screenshot of the whole page. */
 export async function saveScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });
 }

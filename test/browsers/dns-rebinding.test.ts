@@ -14,7 +14,7 @@ describe.skipIf(isSkipped)(`a page whose name resolves to this machine${isSkippe
     const browser = await chromium.launch({ executablePath: CHROMIUM ?? 'chromium', args });
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
-    // The script of the page is not from this server, but its origin is the same as if it were.
+    // The script does not come from this server, but its origin is the same.
     await page.goto(`http://evil.example:${new URL(url).port}/page`);
     const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
     const ask = (from: string, init: object): Promise<unknown> =>

@@ -80,7 +80,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
       const link = page.locator('.dangers a[href^="#s1-change"]').first();
       const target = (await link.getAttribute('href')) ?? '';
       await link.click();
-      // The page hears of a link that was followed after the click.
+      // The page gets the event for a followed link after the click.
       await page.locator(target).waitFor({ state: 'visible' });
       await page.locator('[data-stack="c"]').waitFor({ state: 'visible' });
       await saveScreenshot(page, 'stacks');
@@ -228,7 +228,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
     const { page } = await open(REPORTS['plan'], { name: 'details' });
     const all = await page.locator('details.item').count();
     const openNow = (): Promise<number> => page.locator('details.item[open]').count();
-    // What is lost.
+    // Deletes.
     expect(await openNow()).toBe(4);
     await page.getByRole('button', { name: 'Collapse all' }).click();
     expect(await openNow()).toBe(0);
@@ -356,7 +356,7 @@ const ELEMENTS = `Array.from(document.querySelectorAll('script, style, link, img
 const HANDLERS = `Array.from(document.querySelectorAll(':not(:root)')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
 const LINKS = `Array.from(document.querySelectorAll('a')).map((link) => link.getAttribute('href')).filter((href) => !/^#[a-z0-9-]+$/.test(href))`;
 
-/** Where a link to the element with this id ended: below the bar, or how many pixels of the element the bar covers. */
+/** The position of a link target with this id: below the bar, or how many of its pixels the bar covers. */
 const LINK_END = `(id) => {
   const bar = document.querySelector('.filter');
   const top = document.getElementById(id).getBoundingClientRect().top;
@@ -364,7 +364,7 @@ const LINK_END = `(id) => {
   const end = getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().bottom : 0;
   return top >= end ? 'below' : id + ' is covered by ' + (end - top);
 }`;
-/** Where the links of the page end: of many, every sixth. */
+/** The positions of the link targets of the page: of many, every sixth. */
 const LINK_ENDS = `(async () => {
   const ends = [];
   const ids = new Set(Array.from(document.querySelectorAll('a[href^="#"]:not(.skip)')).map((link) => link.getAttribute('href').slice(1)));
@@ -382,7 +382,7 @@ async function isScrolledSideways(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
 
-/** The addresses of the changes that can be seen. */
+/** Lists the addresses of the visible changes. */
 async function listShown(page: Page): Promise<readonly string[]> {
   const titles = await page.locator('.item h3').filter({ visible: true }).allTextContents();
   return titles;
@@ -396,12 +396,12 @@ async function readButtons(page: Page, facet: 'danger' | 'group' | 'kind' | 'own
   return page.locator(`[data-facet="${facet}"] button`).allTextContents();
 }
 
-/** What has the focus, by its name or text. */
+/** The name or text of the element with the focus. */
 async function readFocus(page: Page): Promise<string> {
   return page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
 }
 
-/** Moves on by the tab key until something of that name has the focus. */
+/** Presses Tab until the element with that name has the focus. */
 async function tabToElement(page: Page, name: string | RegExp, element?: string): Promise<void> {
   for (let pressed = 0; pressed < 60; pressed += 1) {
     await page.keyboard.press('Tab');
@@ -413,7 +413,7 @@ async function tabToElement(page: Page, name: string | RegExp, element?: string)
   throw new Error(`No key leads to ${name}`);
 }
 
-/** What the rules of WCAG 2.2 (A and AA, contrast included) and best practice object to. */
+/** Lists violations of WCAG 2.2 (A and AA, with contrast) and of best practices. */
 async function listAccessibilityViolations(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const { violations }: Pick<axe.AxeResults, 'violations'> = await page.evaluate('axe.run(document)');

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 
-/** What locks a file is a package, which is bundled for the command and imported by the library. */
+/** The package that locks files is bundled for the command, and imported by the library. */
 
 const BUILT = process.env['EDGEWISE_BIN']?.endsWith('cli.js') === true;
 

@@ -27,7 +27,7 @@ function findEdge(server: Server): string {
   return String(edge?.['id']);
 }
 
-/** An edge that is made by hand and adopted, by a manifest that keeps the line. */
+/** An edge that was created by hand and adopted by a manifest, which still has the line. */
 async function createAdoptedEdge() {
   const workspace = await createWorkspace();
   const { server, write, edgewise } = workspace;

@@ -40,10 +40,10 @@ test('quotes a path as one word of a shell that is not an option', () => {
 const REMOTE = STACK.replace('name: test\n', 'name: test\nspec: { api: { base_url: https://api.test } }\n');
 const SINK = STACK.replace('name: test\n', 'name: test\nspec: { tokens: { default: { directory: tokens } } }\n');
 
-/** Nothing in the environment but the key: a command that needs more has to say it. */
+/** The environment has only the key: a command must name every other setting. */
 const BARE = { EDGEWISE_BASE_URL: '' };
 
-/** The command that a comment ends with, as a shell reads it. */
+/** Returns the command at the end of a comment, as words of a shell. */
 function readCommand(comment: string): readonly string[] {
   const [, line = ''] = /\nTo apply.*:\n\n```sh\n(.*)\n```\n/.exec(comment) ?? [];
   const words = execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');

@@ -18,7 +18,7 @@ import {
 const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
 const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;
 
-/** A change that was planned and approved: `a` moves, `old` goes, `new` comes. */
+/** A planned and approved change: `a` changes, `old` is deleted, `new` is created. */
 async function createApprovedPlan(): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await workspace.edgewise('apply edgewise.yaml --yes');
@@ -32,7 +32,7 @@ function listWrites({ recorder }: Workspace): readonly string[] {
   return recorder.take().flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path}`]));
 }
 
-/** A certificate for eight days that nothing renews. */
+/** A certificate for eight days that is not renewed. */
 const CERTIFICATE = toManifest(
   'SSHUserCertificate',
   'alice',
@@ -146,7 +146,7 @@ describe('apply --approved', () => {
 
 const HOSTPORTS = ['1.tcp.example.net:20001', '1.tcp.example.net:20002'];
 
-/** An edge that gets a hostport and a restriction by one approved update. */
+/** An edge that gets a hostport and a restriction in one approved update. */
 const OPENED = toManifest('TCPEdge', 'a', {
   hostports: HOSTPORTS,
   ip_restriction: { ip_policy_ids: ['ipp_office'] },
@@ -256,7 +256,7 @@ describe('an apply after the answer yes', () => {
   const shown = { 'm.yaml': STACK + toEdge('a', 20001) };
   const gone = { 'm.yaml': STACK };
 
-  /** Another user gives the mark of the edge to another stack. */
+  /** Another user gives the edge the mark of another stack. */
   async function moveMarkToOtherStack(workspace: Workspace): Promise<void> {
     const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
     const mark = { edgewise: { stack: 'billing', name: 'a', fields: {} } };

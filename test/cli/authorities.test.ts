@@ -20,7 +20,7 @@ describe('a file of certificates to trust', () => {
   });
 
   it('is accepted with a TRUSTED CERTIFICATE of OpenSSL in it', async () => {
-    // After the certificate, OpenSSL writes what it is trusted for: here nothing in particular.
+    // After the certificate, OpenSSL writes its trusted uses: here none.
     const der = Buffer.concat([new X509Certificate(CERTIFICATE).raw, Buffer.from([0x30, 0x00])]);
     const lines = der.toString('base64').replace(/.{64}/g, '$&\n');
     const text = `-----BEGIN TRUSTED CERTIFICATE-----\n${lines}\n-----END TRUSTED CERTIFICATE-----\n`;

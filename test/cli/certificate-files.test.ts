@@ -20,7 +20,7 @@ lifecycle: ${lifecycle}
 }
 
 const WRITTEN = STACK + toCertificate('alice', '{ valid_for: 90d, renew_before: 14d, write_to: keys/alice-cert.pub }');
-/** The file is kept between runs, so that it must not be missing. */
+/** The file is kept between runs, so it must exist. */
 const KEPT = WRITTEN.replace('lifecycle: {', 'lifecycle: { keep_file: true,');
 
 describe('lifecycle.write_to', () => {

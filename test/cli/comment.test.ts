@@ -38,7 +38,7 @@ const PIPELINE = {
   GITHUB_RUN_ID: '42',
 };
 
-/** What is seen of a comment on ten changes before anything is unfolded. */
+/** Returns the part of a comment on ten changes that is visible when everything is folded. */
 async function readOpenView(): Promise<string> {
   const { stdout } = await planTenChanges('markdown');
   return stdout.replace(/<details>.*?<\/details>/gs, '');
@@ -66,11 +66,11 @@ describe('the open part of a comment on ten changes', () => {
     const view = await readOpenView();
     const row = (name: string): string =>
       view.split('\n').find((line) => line.startsWith('|') && line.includes(`/${name}\``)) ?? '';
-    // How much there is of everything, what is dangerous first.
+    // Counts of everything, and dangers first.
     expect(view.split('\n')[3]).toBe(
       '## ⚠ 6 dangers (1 access, 4 traffic, 1 secrets) · 1 delete, 1 replace · 5 updates · 3 creates · 1 unchanged',
     );
-    // What opens up and what is served no longer, with both values and the line.
+    // Widened access, and hostports that are no longer served, with both values and the line.
     const [, caution = ''] = /> \[!CAUTION\]\n(.*?)\n\n/s.exec(view) ?? [];
     const dangers = caution
       .replaceAll(/ \[`edgewise[.]yaml:\d+`\]\([^)]*#L\d+\)/g, ' @')
@@ -87,31 +87,31 @@ describe('the open part of a comment on ten changes', () => {
       '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
-    // Each value before and after: once.
+    // Each value before and after, once.
     expect(row('moved')).toMatch(/`hostports`: \[traffic danger above\]\(#danger-[\w-]+\)/);
     expect(row('told')).toContain('`description: "old" → "new"`');
     expect(row('agents')).toMatch(/`domain`: \[traffic danger above\]\(#danger-[\w-]+\) \(forces replacement\)/);
     expect(row('open')).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\)/);
     for (const once of ['1.tcp.example.net:20013', 'b.example.com']) expect(view.split(once)).toHaveLength(2);
     expect(row('shut')).toContain('`ip_restriction: + ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
-    // What drifted back to what.
+    // The drifted values.
     expect(view.indexOf('### Drift to revert')).toBeLessThan(view.indexOf(row('drifted')));
     expect(view.indexOf('### To create')).toBeLessThan(view.indexOf('### Drift to revert'));
     expect(row('drifted')).toContain('`description: "by hand" → "ours"` (reverts: changed at the service)');
-    // What is made, and who may use it.
+    // The created resource, and its users.
     expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; leads nowhere; has no IP restriction');
     expect(row('second')).toContain('admits `ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     expect(row('agent')).toContain('may bind `bind:*.example.net` |');
-    // Where each comes from, and whose it is.
+    // The line and the owner of each resource.
     const lines = AFTER.split('\n');
     const line = lines.findIndex((text) => text.includes('"name":"moved"')) + 1;
     expect(row('moved')).toContain(
       `[\`edgewise.yaml:${line}\`](https://github.test/acme/ingress/blob/${SHA}/edgewise.yaml#L${line})`,
     );
     expect(row('moved')).toContain('| moved-team |');
-    // What is deleted has no manifest any more: its mark remembers.
+    // A deleted resource has no manifest: its owner is in its mark.
     expect(row('gone')).toContain('| gone-team |');
-    // Whether it was tried out, and what to type.
+    // The result of the rehearsal, and the command.
     expect(view).toContain(
       [
         'Reading took 6 requests; applying takes 13 writes and at least 1 look-up (10 changes: a replace, a removed module and a new tunnel credential take more than one write), and up to 3 reads right before writes.',
@@ -119,13 +119,13 @@ describe('the open part of a comment on ten changes', () => {
       ].join(' '),
     );
     expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);
-    // Which commit and which run.
+    // The commit and the run.
     expect(view).toContain(
       `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run 42](https://github.test/acme/ingress/actions/runs/42) · `,
     );
-    // What to type stands last.
+    // The command is at the end.
     expect(view.trimEnd().split('\n').at(-2)).toMatch(/^edgewise apply /);
-    // The order is the one that everybody expects.
+    // The order of the writes is the usual one.
     expect(view).not.toContain('mermaid');
   });
 

@@ -12,7 +12,7 @@ const FILES = {
   'notes.txt': 'no manifest',
 };
 
-/** The words that are offered for a command line; the last one is being typed. */
+/** Lists the proposals for a command line. Its last word is incomplete. */
 async function listProposals({ edgewise }: Workspace, line: string): Promise<readonly string[]> {
   const { exitCode, stdout, stderr } = await edgewise(`__complete -- ${line}`);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

@@ -17,7 +17,7 @@ const JOB = {
 };
 const BY = 'commit 1a2b3c4d5e6f, https://github.com/o/r/actions/runs/7';
 
-/** A service beside which something else is done, to its end, before it gets the first creation. */
+/** A service on which something else is done, completely, before it gets the first create. */
 function withActionBeforeFirstCreate(transport: Transport, act: () => Promise<CommandResult>): Transport {
   let other: Promise<CommandResult> | undefined;
   return async (request) => {

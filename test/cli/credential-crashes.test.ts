@@ -6,7 +6,7 @@ import { createWorkspace, STACK, toCredential, type Workspace } from './workspac
 
 const MANIFEST = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`;
 
-/** Where the process stops: at that write, before it takes effect or before its answer arrives. */
+/** Where the process stops: at that write, before it takes effect or before its response arrives. */
 interface CrashPoint {
   readonly write: string;
   readonly when: 'before' | 'after';
@@ -19,7 +19,7 @@ function listCrashPoints(...writes: readonly string[]): readonly CrashPoint[] {
   return writes.flatMap((write) => [{ write, when: 'before' } as const, { write, when: 'after' } as const]);
 }
 
-/** A transport that is dead from a point on, as for a process that was killed there. */
+/** A transport that fails from a point on, as for a process that was killed there. */
 function createCrashingTransport({ write, when }: CrashPoint, transport: Transport): Transport {
   let isDead = false;
   return async (request) => {
@@ -31,18 +31,18 @@ function createCrashingTransport({ write, when }: CrashPoint, transport: Transpo
   };
 }
 
-/** Remembers every token that the service ever showed, by the id of its credential. */
+/** Records every token in a response, by the id of its credential. */
 function withTokensRecorded(transport: Transport, tokens: Map<string, string>): Transport {
   return async (request) => {
     const response = await transport(request);
     if (request.method !== 'POST' || response.status !== 201) return response;
-    const { id, token } = (await response.clone().json()) as { readonly id: string; readonly token: string }; // what a creation answers
+    const { id, token } = (await response.clone().json()) as { readonly id: string; readonly token: string }; // the response to a create has the token
     tokens.set(id, token);
     return response;
   };
 }
 
-/** The credentials that there are, and the token that the sink holds. */
+/** Returns the live credentials, and the token in the sink. */
 function readCredentials({ folder, server }: Workspace) {
   const credentials = (server.snapshot().resources['Credential'] ?? []).map(({ id }) => String(id));
   const file = join(folder, 'tokens/agent.token');
@@ -106,14 +106,14 @@ describe('a crash during the replacement of a credential whose token was not del
   });
 });
 
-/** Who approved a plan is asked no more, however its apply broke off. */
+/** A plan file is applied again without another approval, wherever its apply was interrupted. */
 describe.each([
   ['the creation of a credential', CREATION, ''],
   ['its rotation', ROTATION, ' --rotate Credential/agent'],
 ] as const)('a crash during %s by a plan file', (_, points, flags) => {
   const cases = [
     ...points.map((point) => ({ ...point, line: 'apply plan.json --manifests m.yaml', what: 'the same file again' })),
-    // `--approved` compares with the same plan in the same way, so one point stands for all.
+    // `--approved` compares with the same plan in the same way, so one point is enough.
     ...points.slice(-1).map((point) => ({
       ...point,
       line: 'apply m.yaml --approved plan.json',

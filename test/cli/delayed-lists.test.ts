@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
-/** A service that lists a new resource only some time after it answered its creation. */
+/** A service that lists a new resource only some time after it created it. */
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
 const EDGE = toManifest('TCPEdge', 'shop', {
@@ -14,7 +14,7 @@ const EDGE = toManifest('TCPEdge', 'shop', {
 const CREDENTIAL = toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] });
 const APPLY = 'apply m --yes --token-directory tokens';
 
-/** Leaves the resources out of lists for which `isHidden`. */
+/** Removes the resources from lists for which `isHidden` is true. */
 function withResourcesHidden(transport: Transport, isHidden: (id: string) => boolean): Transport {
   return async (request) => {
     const response = await transport(request);
@@ -36,7 +36,7 @@ function createStack(manifests: string): Promise<Workspace> {
   return createWorkspace({ 'm/edgewise.yaml': STACK + manifests });
 }
 
-/** The time that a command has slept, and its `sleep`. */
+/** Counts how long a command has slept. */
 function createSleepCounter() {
   let sleptMs = 0;
   return {

@@ -7,12 +7,12 @@ import { createWorkspace, STACK, toCredential, type Workspace } from './workspac
 
 const TOKENS = `${STACK}spec: { api: { page_size: 1 }, tokens: { default: { directory: tokens } } }\n`;
 
-/** A service that continues no list at a resource that is gone. */
+/** A service that does not continue a list at a deleted resource. */
 function withDeletedCursors(server: Server, code: number): Server {
   return withFaults(server, parseServerFaults(`{ rules: [{ on: "GET *", fault: gone_cursor, code: ${code} }] }`));
 }
 
-/** Once something is created, a resource is deleted before a list goes on at it. */
+/** After the first create, deletes a resource before a list continues at it. */
 function withDeleteBetweenPages({ handle }: Server, inner: Transport, id: string): Transport {
   let isCreating = false;
   return async (request) => {

@@ -114,12 +114,12 @@ describe('drift', () => {
     expect(await read('markdown')).toMatch(
       /> \[!CAUTION\][\s\S]*is no longer restricted:[\s\S]*### Changed at the service/,
     );
-    // The worst stands first, and its values stand there only.
+    // The most severe danger is first, and its values are shown only there.
     const markdown = await read('markdown');
     expect(markdown).toMatch(
       /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
     );
-    // Who it was follows what happened.
+    // The owner follows the danger.
     expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\n- It is unknown who made these changes/);
     expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);
     expect(markdown.split('```')[0]?.split('ipp_office')).toHaveLength(2);

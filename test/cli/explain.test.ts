@@ -9,7 +9,7 @@ function explain(...words: readonly string[]): Promise<CommandResult> {
   return runCommand(['explain', ...words], { cwd: '/nowhere' });
 }
 
-/** Every field of a type, with the names that lead to it. */
+/** Lists every field of a type by its path. */
 function listPaths(fields: Readonly<Record<string, Field>>): readonly string[] {
   return Object.entries(fields).flatMap(([name, { type }]) => [
     name,

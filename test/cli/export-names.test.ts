@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
-/** `infra` and `show.json` are what the public provider made, against the bundled server, with other values. */
+/** `infra` and `show.json` were written by the public provider against the bundled server, with other values. */
 const FIXTURE = 'test/terraform';
 const { resources: RESOURCES } = JSON.parse(await readFile(join(FIXTURE, 'account.json'), 'utf8'));
 const STATE: JsonObject = JSON.parse(await readFile(join(FIXTURE, 'infra/terraform.tfstate'), 'utf8'));
@@ -275,7 +275,7 @@ describe('prevent_destroy', () => {
   });
 });
 
-/** The state, with a secret in the place of each text that is neither an address nor an id. */
+/** Returns the state with a secret in place of each text that is neither an address nor an id. */
 function hideSecrets(value: Json, key = ''): Json {
   if (isJsonArray(value)) return value.map((member) => hideSecrets(member, key));
   if (isJsonObject(value))

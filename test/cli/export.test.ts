@@ -7,7 +7,7 @@ import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 const ID = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
 const POLICY = `  # first\n  allow: true\n---\nlast`;
 
-/** An account with something of everything that exporting has to decide. */
+/** An account with an example of every decision of an export. */
 const RESOURCES: Readonly<Record<string, readonly JsonObject[]>> = {
   TCPEdge: [
     {

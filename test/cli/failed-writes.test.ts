@@ -6,7 +6,7 @@ import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
-/** The backend of `lost` is not there, which only the service can know; it stands in line 15. */
+/** The backend of `lost` does not exist, which only the service knows. It is in line 15. */
 const LOST = `${STACK}---
 apiVersion: edgewise/v1
 kind: TCPEdge
@@ -97,7 +97,7 @@ spec: { domain: b.example.com }
 describe('a service that fails during an apply', () => {
   const EDGES = Array.from({ length: 40 }, (_, index) => toEdge(`e${index}`, 20_000 + index)).join('');
 
-  /** A service that answers so many writes, and then is gone for as many as are said, or for good. */
+  /** A service that answers so many writes, and then fails for the given number of requests, or always. */
   function createFailingService(
     transport: Transport,
     { writes, gone = Number.POSITIVE_INFINITY }: { writes: number; gone?: number },

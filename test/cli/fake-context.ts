@@ -5,38 +5,38 @@ import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { listMissingManifests } from '../../src/repository/missing-manifests.ts';
 
-/** What a command did, as a person would have seen it. */
+/** The output of a command, as a person sees it. */
 export interface CommandResult {
   readonly exitCode: ExitCode;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What a fake context may differ in. */
+/** Options of a fake context. */
 export interface FakeOptions {
   readonly cwd: string;
-  /** The user that it runs as; absent: the one that runs the tests. */
+  /** The user id of the process. Absent: that of the tests. */
   readonly uid?: number;
   readonly transport?: Transport;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Answers to questions, in order. None left: there is no terminal. */
+  /** Responses to questions, in order. If none is left, there is no terminal. */
   readonly answers?: readonly string[];
-  /** Something that happens while a question waits for its answer. */
+  /** Called while a question waits for its answer. */
   readonly onAsk?: () => Promise<void>;
-  /** Columns of a terminal that both outputs are; absent: pipes. */
+  /** Columns of the terminal of both outputs. Absent: pipes. */
   readonly terminal?: number;
-  /** Gets the listener that the process would call on SIGINT. */
+  /** Gets the listener for SIGINT. */
   readonly onListen?: (interrupt: () => void) => void;
   readonly now?: () => Date;
-  /** Without it, time passes at once: only the command's own clock moves on. */
+  /** Absent: time passes at once, and only the clock of the command advances. */
   readonly sleep?: Context['sleep'];
   readonly random?: Context['random'];
-  /** Without it, nothing that waits for time is called back. */
+  /** Absent: no timer calls back. */
   readonly after?: Context['after'];
-  /** Called when the process would end at once. */
+  /** Called when the process exits at once. */
   readonly onExit?: () => void;
-  /** Sees each text as it is written to either output. */
+  /** Called with each text that is written to either output. */
   readonly onWrite?: (text: string) => void;
 }
 
@@ -85,7 +85,7 @@ export async function runCommand(
   return { exitCode, stdout: stdout.text(), stderr: stderr.text(), exits };
 }
 
-/** A transport on which any request is a failure: for commands that send none. */
+/** A transport that fails on any request: for commands that send none. */
 const refuseAll: Transport = async (request) => {
   throw new Error(`No request was expected, and ${request.method} ${request.url} was sent.`);
 };

@@ -42,7 +42,7 @@ const OTHERS = `${STACK.replace('test', 'other')}${toEdge('theirs', 20002)}`;
 
 const FILES = { 'edgewise.yaml': ALL, 'other.yaml': OTHERS };
 
-/** A stack with a resource of each sort, applied, beside another one. */
+/** An applied stack with a resource of each sort, beside another stack. */
 async function createApplied(): Promise<Workspace> {
   return applyBoth(await createWorkspace(FILES));
 }
@@ -54,7 +54,7 @@ async function applyBoth(workspace: Workspace): Promise<Workspace> {
   return workspace;
 }
 
-/** What two documents say of a resource. */
+/** A resource in two documents. */
 interface Owned {
   readonly address: string;
   readonly computed?: Json;
@@ -339,7 +339,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
   });
 });
 
-/** A service that shows tokens where none belong. */
+/** Adds tokens to responses that must not contain them. */
 function withTokens(json: Json): Json {
   if (isJsonArray(json)) return json.map(withTokens);
   if (!isJsonObject(json)) return json;

@@ -16,7 +16,7 @@ function toStack(guard: string): string {
   return `${STACK}spec: { guard: ${guard} }\n`;
 }
 
-/** A stack of three edges of which the manifests leave one. */
+/** A stack with three edges, of which the manifests keep one. */
 async function createStackWithTwoDeletes(stack: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': stack + EDGES.join('') });
   await workspace.edgewise('apply --yes');
@@ -194,7 +194,7 @@ describe('duplicates', () => {
   it('of a protected resource need consent if they may be the original, and the one that stays is protected', async () => {
     const { edgewise, server, write } = await createProtectedEdge();
     const [kept] = listEdges(server);
-    // Made in the same second: nothing shows which of the two is the original.
+    // Created in the same second: nothing shows which is the original.
     await copyEdges(server, 1);
     const refused = await edgewise('apply --yes');
     expect(refused.stdout).toContain('is protected, and this plan would delete it');

@@ -29,7 +29,7 @@ const COMMANDS = [
   'abuse-report get',
 ];
 
-/** The options that a help text says something about. */
+/** Lists the options that a help text explains. */
 function listExplained(text: string): readonly string[] {
   return Array.from(text.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, option = '']) => option);
 }
@@ -92,7 +92,7 @@ describe('help', () => {
     const { stdout } = await runCommand([...words, '--help'], { cwd: '/', terminal: 80 });
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(45);
-    // A command line of an example is not broken.
+    // Command lines in examples are not wrapped.
     expect(lines.filter((line) => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 }
 const toUser = (description: string): string =>
   toManifest('TCPEdge', 'shop', { description, backend: { backend_id: 'WeightedBackend/pool' } });
 
-/** The way to a service that leaves something out of its answers. */
+/** A transport to a service that leaves out some fields. */
 function createOmittingTransport({ server, recorder }: Workspace, more: object = {}) {
   const rule: FaultRule = { on: '*', fault: 'left_out', ...more };
   const recorded = server.behind(() => toSend(recorder.transport));

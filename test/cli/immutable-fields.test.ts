@@ -7,7 +7,7 @@ const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ic
 const OTHER_KEY =
   'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBMwqCIGNbs2C8ZlvJp/FrGgNUGM38v+sJTBMVqUMybPw/ojEqjdNOIN6psEI8pcJTrhJ8QXvzFfGSYzNCxvDWKE=';
 
-/** What each field is changed from and to. */
+/** The values before and after the change of each field. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, readonly [Json, Json]>>>> = {
   SSHUserCertificate: {
     public_key: [KEY, OTHER_KEY],

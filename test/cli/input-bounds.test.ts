@@ -36,7 +36,7 @@ describe('an input that is no file is refused at once, before any request', () =
   });
 });
 
-/** The name of a pipe that a command writes into. */
+/** Creates a named pipe that a command writes to. Returns its name. */
 function openPipe({ folder }: Workspace, command: string): string {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);

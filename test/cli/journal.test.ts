@@ -19,7 +19,7 @@ interface Line {
   readonly [name: string]: unknown;
 }
 
-/** The lines of a journal, each as the published schema says. */
+/** Reads the lines of a journal. Each conforms to the published schema. */
 function readLines(text: string): readonly Line[] {
   const lines = text
     .trimEnd()

@@ -8,7 +8,7 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** The same, written one after the other. */
+/** A stack whose writes are sent one after the other. */
 const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
 const ajv = new Ajv2020({ strict: false });
@@ -21,7 +21,7 @@ interface Event {
   readonly [name: string]: unknown;
 }
 
-/** The events of a stream, each as the published schema says, numbered without a gap, a summary at the end. */
+/** Reads the events of a stream. Each conforms to the published schema, the numbers have no gap, and the last event is a summary. */
 function readEvents(text: string): readonly Event[] {
   const events = text
     .trimEnd()

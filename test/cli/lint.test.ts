@@ -119,14 +119,14 @@ describe('lint findings', () => {
       names.map((name, index) => toManifest('TCPEdge', name, { hostports: [`1.tcp.example.net:${20001 + index}`] }));
     const names = Array.from({ length: 13 }, (_, index) => `a${index + 10}`);
     const { edgewise, write } = await createWorkspace({ 'm.yaml': [STACK, ...toEdges(names)].join('') });
-    // All are created: each has its warning, and nothing is only counted.
+    // All are created: each has its warning, and no warning is only counted.
     const made = (await edgewise('plan')).stdout;
     expect(made.match(/^ {4}warning\[no-backend\]/gm)).toHaveLength(13);
     expect(made).not.toContain('more finding');
     await edgewise('apply --yes');
     await write({ 'm.yaml': [STACK, ...toEdges([...names, 'z'])].join('') });
     const { stdout } = await edgewise('plan');
-    // The change is the last by its name, and keeps its warning; ten of the others are listed, and the rest counted.
+    // The change is the last by its name, and keeps its warning; ten of the others are listed, and the rest is counted.
     expect(stdout).toMatch(/^\+ TCPEdge\/z +create\n(?: {4}.*\n)* {4}warning\[no-backend\]/m);
     expect(stdout.match(/\(TCPEdge\/a\d\d\)/g)).toHaveLength(10);
     expect(stdout).toContain('3 more findings of this rule');

@@ -19,12 +19,12 @@ spec:
 const toStack = (name: string, ...more: readonly string[]): string =>
   `${STACK.replace('name: test', `name: ${name}`)}${more.join('')}`;
 
-/** The samples of a file: all but its comments. */
+/** The samples of a file, without its comments. */
 function listSeries(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** The series of several files, as a collector of text files sees them: without their values. */
+/** The series of several files, as a collector of text files sees them: without values. */
 function listNames(...texts: readonly string[]): readonly string[] {
   return texts.flatMap(listSeries).map((line) => line.replace(/ \S+$/, ''));
 }
@@ -34,7 +34,7 @@ async function readMetrics({ edgewise, folder }: Workspace, file: string): Promi
   return readFile(join(folder, 'stack.prom'), 'utf8');
 }
 
-/** What they say of the account, without the stack that read it. */
+/** The series about the account, without the stack that read it. */
 function listAccount(text: string): readonly string[] {
   const series = listSeries(text).filter((line) => line.startsWith('edgewise_account_'));
   return series.map((line) => line.replace(/stack="\w+",/, ''));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-/** Makes a process take itself for an old Node. */
+/** Makes a process report an old version of Node. */
 const OLD = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })`;
 
 it('says in one line how to get a new Node: by a version manager, by npm, or as an image', async () => {

@@ -12,7 +12,7 @@ import { PROGRAM } from '../end-to-end/processes.ts';
 import { requireOrSkip } from '../needs.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
-/** A stream that takes everything, or fails each time as it is told. */
+/** A stream that accepts everything, or fails each write in the given way. */
 function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
   const written: string[] = [];
   const stream = new Writable({

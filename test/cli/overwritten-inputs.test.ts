@@ -10,7 +10,7 @@ function toCertificate(more: object = {}, key: object | string = KEY): string {
   return toManifest('SSHUserCertificate', 'alice', spec, more);
 }
 
-/** Runs a command line that would write over one of the inputs, and expects it to change none and to send nothing. */
+/** Runs a command line that would overwrite an input. Expects that it changes no file and sends no request. */
 async function expectRefused(
   { edgewise, recorder, folder }: Workspace,
   line: string,

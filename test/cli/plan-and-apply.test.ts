@@ -6,10 +6,10 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** The same, written one after the other. */
+/** A stack whose writes are sent one after the other. */
 const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** The lines that a terminal shows in the end: a line that is erased is drawn again. */
+/** The lines on a terminal at the end: a line that is erased is drawn again. */
 function toScreen(written: string): readonly string[] {
   const lines = [''];
   for (const piece of `[m${written}`.split('\u001b')) {

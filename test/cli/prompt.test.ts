@@ -6,7 +6,7 @@ import { createPrompt } from '../../src/cli/program.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
-/** Asks at a terminal that is made of streams. */
+/** Prompts at a terminal that consists of streams. */
 function promptAt(typed: string, { interrupt = false, isTTY = true, isSeen = true, question = 'Sure? ' } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY });
@@ -48,7 +48,7 @@ describe('a question', () => {
   ])('is declined by %s', async (_, typed, interrupt) => {
     const { answer, listeners } = promptAt(typed, { interrupt });
     await expect(answer).rejects.toMatchObject({ message: 'Declined: nothing was written.', exitCode: 130 });
-    // A signal that comes after the end of the terminal does not end the process.
+    // A signal after the end of the terminal does not end the process.
     expect(listeners()).toBe(1);
   });
 

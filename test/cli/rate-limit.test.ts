@@ -7,7 +7,7 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const MANY = [STACK, ...Array.from({ length: 60 }, (_, index) => toEdge(`e${index}`, 20_000 + index))].join('');
 
-/** A clock for client and server alike, which only waiting moves on. */
+/** One clock for client and server. Only waiting advances it. */
 function createSharedClock() {
   let time = Date.UTC(2026, 0, 1);
   const sleep = async (ms: number): Promise<void> => {
@@ -40,7 +40,7 @@ describe('a rate limit', () => {
     expect(stderr).toContain('Writing continues in 10 s, as the service asked (Retry-After): HTTP 429.');
   });
 
-  /** An apply whose every wait lasts as long as its clock says: each second, what asked to be called back is. */
+  /** An apply whose waits last as long as its clock says. Timers are called each second. */
   async function applyInRealTime(terminal: number | undefined) {
     const start = Date.UTC(2026, 0, 1);
     let time = start;
@@ -153,7 +153,7 @@ describe('an apply of many resources', () => {
       expect(answers.length).toBeGreaterThan(150);
       expect(answers.filter(({ status }) => status === 429)).toEqual([]);
       expect(passedMs).toBeGreaterThanOrEqual(leastMs);
-      // A request counts until a window after its end, so each window costs the 20 ms of an answer besides.
+      // A request counts until a window after its end, so each window takes the 20 ms of a response in addition.
       expect(passedMs).toBeLessThan(leastMs * 1.05 + 1_000);
     },
   );

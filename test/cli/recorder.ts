@@ -9,14 +9,14 @@ export interface SentRequest {
   readonly status: number;
 }
 
-/** A transport that remembers what went through it. */
+/** A transport that records its requests. */
 export interface Recorder {
   readonly transport: Transport;
-  /** What was sent since the last call. */
+  /** Returns the requests since the last call. */
   readonly take: () => readonly SentRequest[];
 }
 
-/** Records what goes to a transport. */
+/** Records the requests to a transport. */
 export function createRecorder(transport: Transport): Recorder {
   let sent: SentRequest[] = [];
   return {

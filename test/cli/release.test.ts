@@ -5,7 +5,7 @@ import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
-/** Two edges that are ours, and what was sent for that forgotten. */
+/** Two owned edges, without the requests that created them. */
 async function createOwned(manifests = TWO): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': manifests });
   await workspace.edgewise('apply --yes');

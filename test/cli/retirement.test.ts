@@ -40,7 +40,7 @@ async function createWorkspaceWithClock(files: Readonly<Record<string, string>>)
   };
 }
 
-/** A stack whose credential was rotated: with the id of the new one and of the old one. */
+/** A stack with a rotated credential, and the ids of the new and the old one. */
 async function createRotatedCredential(more = ''): Promise<Scene & { readonly current: string; readonly old: string }> {
   const scene = await createWorkspaceWithClock({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL}${more}` });
   expect(await scene.run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });

@@ -115,7 +115,7 @@ describe('a saved plan', () => {
   });
 });
 
-/** Two edges in the stack `old`, the second of which the stack `test` describes too. */
+/** Two edges in the stack `old`. The stack `test` describes the second one too. */
 async function createTakeOver() {
   const old = STACK.replace('name: test', 'name: old');
   const workspace = await createWorkspace({ 'old.yaml': `${old}${toEdge('a', 20001)}${toEdge('b', 20002)}` });

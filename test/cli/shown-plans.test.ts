@@ -10,7 +10,7 @@ const TERMINAL = { terminal: 100, env: { NO_COLOR: '1' } };
 const NOTE = 'plan.json is still what would be done: ';
 const FIELD = '1.tcp.example.net:20003';
 
-/** Two edges that are live, and a plan that moves both, made and shown at a terminal. */
+/** Two live edges, and a plan that moves both, made and shown at a terminal. */
 async function createShownPlan(options: Partial<FakeOptions> = TERMINAL): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await workspace.edgewise('apply edgewise.yaml --yes');

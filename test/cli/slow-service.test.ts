@@ -8,7 +8,7 @@ import { createWorkspace, STACK } from './workspace.ts';
 /** One list of each kind. */
 const READS = OWNED_KINDS.length;
 
-/** After its creation an apply lists the pools again: another apply may have made the same one. */
+/** After its create, an apply lists the pools again: another apply may have created the same one. */
 const POOL = `---
 apiVersion: edgewise/v1
 kind: WeightedBackend
@@ -18,7 +18,7 @@ spec:
   backends: { bkdhr_blue: 1 }
 `;
 
-/** Time that stands still until a test moves it on. */
+/** A clock that stands still until the test advances it. */
 function createManualClock() {
   let time = NOW.getTime();
   const timers = new Set<{ readonly at: number; readonly act: () => void }>();
@@ -47,7 +47,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Runs a command against a service that answers the first requests at once, and the others when it is told to. */
+/** Runs a command against a service that answers the first requests at once, and the others when the test says so. */
 async function runAgainstSlowService(
   line: string,
   { prompt, terminal }: { readonly prompt: number; readonly terminal?: number },
@@ -61,7 +61,7 @@ async function runAgainstSlowService(
     count += 1;
     if (count > prompt) {
       setImmediate(setStuck);
-      // Of those that are broken off, the first is the only one that ends at once.
+      // Of the interrupted requests, only the first ends at once.
       await (count === prompt + 1 ? Promise.race([released, untilAborted(request.signal)]) : released);
     }
     return server.handle(request);

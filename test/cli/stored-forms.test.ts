@@ -20,7 +20,7 @@ function withLeftOutFields(workspace: Workspace, habit: Habit<'left_out'>) {
   return withFaultRule(workspace, { on: '*', fault: 'left_out', ...habit });
 }
 
-/** Runs command lines against the workspace's service, which stores values in forms of its own. */
+/** Runs command lines against the workspace's service, which stores values in other forms. */
 function withStoredForms(workspace: Workspace, ...forms: readonly StoredForm[]) {
   return withFaultRule(workspace, { on: '*', fault: 'normalise', forms });
 }
@@ -339,7 +339,7 @@ describe('a description or metadata that the service stores in another form', ()
 });
 
 describe('a credential or certificate that the service does not store as asked', () => {
-  /** A service that stores another value than asked for in new resources. */
+  /** A service that stores another value than requested in new resources. */
   const changing =
     ({ recorder }: Workspace, from: RegExp, to: string): Transport =>
     async (request) => {
@@ -374,11 +374,11 @@ describe('a credential or certificate that the service does not store as asked',
     expect((await edgewise('apply --yes --skip-rejected')).exitCode).toBe(0);
     expect(toRequests(workspace)).toEqual([]);
     expect((await edgewise('drift')).stdout).not.toContain('changed at the service');
-    // Tried again, and refused again: the one that is there stays the record.
+    // It is tried again, and refused again: the live one stays on record.
     expect((await edgewise('apply --yes --rotate SSHUserCertificate/alice')).exitCode).toBe(1);
     expect(toRequests(workspace)).toEqual(['POST', 'DELETE', 'PATCH']);
     expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);
-    // What the service stores is asked for.
+    // The manifest now requests the stored value.
     await workspace.write({ 'edgewise.yaml': toCertificate({}, { valid_for: '1d', write_to: 'alice-cert.pub' }) });
     const last = await edgewise('apply --yes');
     expect(last.exitCode, last.stdout).toBe(0);

@@ -11,7 +11,7 @@ const MISSING = 'abrp_000000000000000000000000000';
 /** One of the two host names is decided, and the other never. */
 const HALF = { hostname: 'invalid', status: 'IGNORE', after_seconds: 60 } as const;
 
-/** A workspace in which commands and server have one clock, which moves on while a command sleeps. */
+/** A workspace with one clock for commands and server. It advances while a command sleeps. */
 async function createClockedWorkspace(
   options: Partial<ServerOptions> = {},
 ): Promise<Workspace & { readonly slept: readonly number[] }> {

@@ -90,7 +90,7 @@ describe('abuse-report submit', () => {
 });
 
 describe('abuse-report submit without a response', () => {
-  /** Answers each request in one way, and counts them. */
+  /** Answers each request in the same way, and counts the requests. */
   function createCounter(answer: () => Promise<Response>): {
     readonly transport: Transport;
     readonly sent: () => number;

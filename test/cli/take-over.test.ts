@@ -5,7 +5,7 @@ const EDGE = toEdge('a', 20001);
 const OTHER = STACK.replace('name: test', 'name: other');
 const THIRD = STACK.replace('name: test', 'name: third');
 
-/** An edge of the stack `other`, and manifests of `test` that describe it too. */
+/** An edge of the stack `other`, and manifests of `test` that also describe it. */
 async function createTakeOver(more: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const files = { 'other.yaml': `${OTHER}${EDGE}`, 'test.yaml': `${STACK}${EDGE}`, 'third.yaml': `${THIRD}${EDGE}` };
   const workspace = await createWorkspace({ ...files, ...more });

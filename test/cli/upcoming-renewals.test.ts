@@ -12,7 +12,7 @@ spec: { acl: ['bind:example.com'], description: ours }
 lifecycle: { ${more} }
 `;
 
-/** An account to which a manifest was applied; `days` later, each command line is run. */
+/** Applies a manifest to an account, and runs each command line `days` later. */
 async function runDaysLater(manifest: string, days: number, lines: readonly string[]): Promise<readonly string[]> {
   let ms = START;
   const now = (): Date => new Date(ms);

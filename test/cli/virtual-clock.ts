@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** A clock that goes on only when everybody sleeps, and then at once to when the first one wakes. */
+/** A clock that stands still until every caller sleeps, and then advances to the first end of a sleep. */
 export interface VirtualClock {
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -11,7 +11,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock at a moment, in milliseconds. For programs that wait for nothing else but for each other. */
+/** Creates a clock at a time in milliseconds. For programs that wait only for each other. */
 export function createVirtualClock(startMs: number): VirtualClock {
   let nowMs = startMs;
   let isGoing = false;

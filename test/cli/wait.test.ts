@@ -11,7 +11,7 @@ function toIngress(name: string, domain: string): string {
   return toManifest('AgentIngress', name, { domain, ...POLICY });
 }
 
-/** A workspace in which commands and server have one clock, which moves on while a command sleeps. */
+/** A workspace with one clock for commands and server. It advances while a command sleeps. */
 async function createClockedWorkspace(manifests: string): Promise<Workspace & { readonly slept: readonly number[] }> {
   let time = NOW.getTime();
   const now = (): Date => new Date(time);

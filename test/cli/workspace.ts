@@ -8,7 +8,7 @@ import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
-/** A folder with manifests in it and a bundled server that commands reach, for one test. */
+/** A folder with manifests, and a bundled server for its commands, for one test. */
 export interface Workspace {
   readonly folder: string;
   readonly server: Server;
@@ -21,7 +21,7 @@ export interface Workspace {
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
 }
 
-/** Makes a workspace with the files given; it is gone when the test is over. */
+/** Creates a workspace with these files. It is deleted after the test. */
 export async function createWorkspace(
   files: Readonly<Record<string, string>> = {},
   options: Partial<ServerOptions> = {},
@@ -31,7 +31,7 @@ export async function createWorkspace(
   return workspace;
 }
 
-/** Makes a workspace for several tests that only read it. `remove` is what its `beforeAll` returns. */
+/** Creates a workspace for several tests that only read it. A `beforeAll` returns `remove`. */
 export async function openWorkspace(
   files: Readonly<Record<string, string>> = {},
   options: Partial<ServerOptions> = {},
@@ -58,7 +58,7 @@ export async function openWorkspace(
   return { folder, server, recorder, edgewise, write, remove };
 }
 
-/** Sends a request to the service as a user without manifests does. Returns the body; throws if it is refused. */
+/** Sends a request as a user without manifests. Returns the body; throws if the request is rejected. */
 export async function sendByHand(
   { server }: Pick<Workspace, 'server'>,
   method: string,
@@ -74,13 +74,13 @@ export async function sendByHand(
   return isJsonObject(found) ? found : {};
 }
 
-/** What a person sees of a command, as one text. */
+/** The output of a command as one text, as a person sees it. */
 export function toTranscript({ exitCode, stdout, stderr }: CommandResult): string {
   const section = (name: string, text: string) => (text === '' ? [] : [`--- ${name}`, text.trimEnd()]);
   return [`exit code ${exitCode}`, ...section('stdout', stdout), ...section('stderr', stderr), ''].join('\n');
 }
 
-/** What was printed, without the number of reads: there is one for each kind. */
+/** Returns the output without the number of reads, which grows with the number of kinds. */
 export function withoutReads(printed: string): string {
   return printed.replace(/^(Reading took |edgewise_requests\{.*\} )\d+/gm, '$1…');
 }
@@ -114,7 +114,7 @@ metadata:
 `;
 }
 
-/** A manifest of any kind. `more` goes beside `metadata` and `spec`. */
+/** A manifest of any kind. `more` is added beside `metadata` and `spec`. */
 export function toManifest(kind: string, name: string, spec: object, more: object = {}): string {
   return `---\n${JSON.stringify({ apiVersion: 'edgewise/v1', kind, metadata: { name }, spec, ...more })}\n`;
 }

@@ -39,7 +39,7 @@ import planSchema from 'edgewise/schemas/plan.schema.json' with { type: 'json' }
 import { createServer, listen } from 'edgewise/server';
 import { setupServer } from 'msw/node';
 
-/** Uses the installed package as a program does: every entry point, each for what it is there for. */
+/** Uses the installed package as a program does: each entry point for its purpose. */
 
 const BASE_URL = 'https://api.example.com/v2';
 
@@ -93,7 +93,7 @@ async function createLivePlan(
   return { plan: made, live, now };
 }
 
-/** Nothing differs, and says so in forms that are loaded when they are asked for. */
+/** Expects no difference, in each format that is loaded on demand. */
 async function compare(transport: Transport, baseUrl: string): Promise<void> {
   const { plan: compared, live, now } = await createLivePlan(transport, baseUrl);
   const drift = computeDrift(compared, { live, now });
@@ -134,7 +134,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   await compare(transport, baseUrl);
 }
 
-/** The usual, in the manner of the command line. */
+/** Plans and applies as the command line does. */
 async function converge(service: Pick<StackOptions, 'baseUrl' | 'transport'>): Promise<void> {
   const stack = await openStack({ paths: ['manifests'], apiKey: 'dev', ...service });
   const { outcomes } = await stack.apply(await stack.plan());

@@ -10,7 +10,7 @@ export const DOCUMENTS: ReadonlyMap<string, string> = new Map(
 
 /** A code block of a document. */
 export interface CodeBlock {
-  /** For test names: the document and the line. */
+  /** The document and the line, for test names. */
   readonly place: string;
   readonly text: string;
 }
@@ -25,7 +25,7 @@ export function listCodeBlocks(language: string): readonly CodeBlock[] {
   );
 }
 
-/** The number of words that people read: without code blocks, generated tables, and the targets of links. */
+/** Counts the words that people read: without code blocks, generated tables, and targets of links. */
 export function countProse(document: string): number {
   const prose = document
     .replace(/^<!-- table: [\s\S]*?^<!-- end -->$/gm, '')

@@ -11,7 +11,7 @@ import { NAMED_SETTINGS } from '../../src/settings/table.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { DOCUMENTS } from './documents.ts';
 
-/** The help explains everything, and the documents only point to it. So the help must be complete, and the documents must not name what does not exist. */
+/** The help explains everything, and the documents only refer to it. So the help must be complete, and the documents must name only what exists. */
 
 async function run(...words: readonly string[]): Promise<string> {
   const { stdout, exitCode } = await runCommand(words, { cwd: '/' });
@@ -99,7 +99,7 @@ describe.each(PAGES)('%s', (_, document) => {
   });
 });
 
-/** The help of settings does not have these, and why. */
+/** Variables that are not in the help of settings, and the reason. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   ...['EDGEWISE_NAME', 'EDGEWISE_ADDRESS', 'EDGEWISE_ID', 'EDGEWISE_STACK'], // set for a token command
   ...['EDGEWISE_TRIES', 'EDGEWISE_SEED'], // read by the tests

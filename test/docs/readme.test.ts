@@ -165,7 +165,7 @@ describe('documents', () => {
 
   const lines = ['sh', 'console', 'yaml']
     .flatMap(listCodeBlocks)
-    .filter(({ place }) => !place.startsWith(EXAMPLES_PAGE)) // test/explain runs these
+    .filter(({ place }) => !place.startsWith(EXAMPLES_PAGE)) // test/explain runs these examples
 
     .flatMap(({ place, text }) => text.split('\n').map((line) => ({ place, line })))
     .flatMap(({ place, line }) =>

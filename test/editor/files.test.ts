@@ -7,7 +7,7 @@ import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
-/** What an editor makes of the files that edgewise writes, and of the examples. */
+/** How an editor treats the files that edgewise writes, and the examples. */
 
 const MODELINE = /^# yaml-language-server: \$schema=\S+\n/;
 const ZORK = '13:3 Property zork is not allowed.';
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What is offered as the kind of a manifest, where the file has it. */
+/** Lists the proposed kinds for a manifest, at the line of its kind. */
 async function completeKind(text: string): Promise<readonly string[]> {
   const lines = text.replace(/^kind: .*$/m, 'kind: ').split('\n');
   return [...(await server.complete(lines.join('\n'), { line: lines.indexOf('kind: '), character: 6 })).keys()];
@@ -71,7 +71,7 @@ describe('an editor', () => {
     expect(await completeKind(text.replace(MODELINE, toModeline()))).toEqual(DOCUMENT_KINDS);
   });
 
-  /** Why everything that edgewise writes is one document a file. */
+  /** The reason why edgewise writes one document a file. */
   it.each([
     ['does nothing without a modeline', HEAD, '  zork: 1\n  ', { offers: 0, problems: [] }],
     ['completes nothing in an empty mapping', `${toModeline()}${HEAD}`, '  ', { offers: 0, problems: [] }],

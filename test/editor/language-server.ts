@@ -6,16 +6,16 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src
 
 /** The YAML language server that editors run, over stdio. */
 export interface LanguageServer {
-  /** What it has against a text, as `line:column message`, both from 1. The text is that of a file of this name, once; absent: of a new one. */
+  /** Returns the diagnostics of a text as `line:column message`, both from 1. `file`: its name; absent: a new file. */
   diagnose(text: string, file?: string): Promise<readonly string[]>;
-  /** What it offers at a place, by label: the text that explains it. */
+  /** Returns the proposals at a position, by label, with their explanations. */
   complete(text: string, place: TextPlace): Promise<ReadonlyMap<string, string>>;
-  /** What it says of a place, in Markdown. */
+  /** Returns the hover text of a position, in Markdown. */
   hover(text: string, place: TextPlace): Promise<string>;
   close(): Promise<void>;
 }
 
-/** A place in a text; both from 0. */
+/** A position in a text; both numbers start at 0. */
 export interface TextPlace {
   readonly line: number;
   readonly character: number;
@@ -24,7 +24,7 @@ export interface TextPlace {
 const PROGRAM = 'node_modules/yaml-language-server/bin/yaml-language-server';
 const SETTINGS = { validate: true, hover: true, completion: true, schemaStore: { enable: false } };
 
-/** Starts the server. Documents are of the folder `folder`, and say by a comment which schema they have. */
+/** Starts the server. Documents are in `folder`, and name their schema in a comment. */
 export async function startLanguageServer(folder: string): Promise<LanguageServer> {
   const child = spawn(process.execPath, [PROGRAM, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const connection = createConnection(child);
@@ -78,11 +78,11 @@ function toObject(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** JSON-RPC over the pipes of a process, as the Language Server Protocol has it. */
+/** JSON-RPC over the pipes of a process, as in the Language Server Protocol. */
 interface Connection {
   tell(method: string, params: Json): void;
   ask(method: string, params: Json): Promise<Json>;
-  /** The diagnostics of a document, once they are there. */
+  /** Returns the diagnostics of a document when they arrive. */
   diagnosticsOf(uri: string): Promise<readonly JsonObject[]>;
 }
 
@@ -123,7 +123,7 @@ function createConnection(child: ChildProcessByStdio<Writable, Readable, null>):
   };
 }
 
-/** A setting for each of the sections that are asked for. */
+/** Returns a setting for each requested section. */
 function toSettings(params: Json | undefined): readonly Json[] {
   const { items } = toObject(params);
   const sections = isJsonArray(items) ? items.map((item) => toObject(item)['section']) : [];

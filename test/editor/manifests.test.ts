@@ -8,7 +8,7 @@ import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS, LIST_MEMBER_KINDS } from '../../src/schemas/document.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
-/** What an editor does with the published schema: it completes, explains, and marks what is wrong. */
+/** How an editor uses the published schema: it completes, explains, and marks mistakes. */
 
 const MODELINE = '# yaml-language-server: $schema=schemas/manifest.schema.json\n';
 const EVERYTHING = readFileSync('test/manifest/fixtures/everything.yaml', 'utf8');
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What is offered where a text has `▮`. */
+/** Lists the proposals at `▮` in a text. */
 function complete(text: string): Promise<ReadonlyMap<string, string>> {
   const lines = `${MODELINE}${text}`.split('\n');
   const line = lines.findIndex((content) => content.includes('▮'));
@@ -68,7 +68,7 @@ it.each(LIST_MEMBER_KINDS)(
     const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;
     expect(await server.diagnose(text)).toEqual(
       expect.arrayContaining([
-        // Only a Defaults has no name.
+        // A Defaults document has no name.
         ...(kind === 'Defaults' ? [] : [expect.stringMatching(/^5:9 A name has 1 to 63 lower-case letters/)]),
         '6:1 Property zork is not allowed.',
         '8:3 Property hostport is not allowed.',
@@ -142,7 +142,7 @@ const BIND =
   'Must be `*`, or `bind:` with a domain (`*.` may lead), `host:port`, `key=value` (`*` for either side) or `*`.';
 const ACTION = 'Not known to have an effect. Known: `deny`, `log`, `restrict-ips`.';
 
-/** A mapping of a kind's table, with the lines that lead into it. */
+/** A mapping in the table of a kind, with the lines that lead to it. */
 interface Mapping {
   readonly path: string;
   readonly lines: string;
@@ -171,7 +171,7 @@ function splitDocuments(): readonly { readonly kind: string; readonly text: stri
   });
 }
 
-/** A field where a document states it. */
+/** A field at its position in a document that sets it. */
 interface Stated {
   readonly text: string;
   readonly place: TextPlace;

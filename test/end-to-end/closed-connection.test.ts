@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { decodeBodyText } from '../../src/model/http.ts';
 
-/** A server in a thread of its own: it closes connections while this one is busy. */
+/** A server in its own thread, which closes connections while this thread is busy. */
 const SERVER = `
   const { createServer } = require('node:net');
   const { parentPort } = require('node:worker_threads');

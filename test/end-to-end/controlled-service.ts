@@ -4,7 +4,7 @@ import { createServer, parseApiKey, type Server } from '../../src/server/index.t
 import { listen } from '../../src/server/listen.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 
-/** The bundled server on a socket, whose answers are in the hands of a test. */
+/** The bundled server on a socket, with responses that a test controls. */
 export interface ControlledService {
   readonly url: string;
   readonly server: Server;
@@ -12,13 +12,13 @@ export interface ControlledService {
   readonly log: readonly string[];
 }
 
-/** Answers in place of the server, or leaves it to it by `undefined`. */
+/** Answers in place of the server. `undefined`: the server answers. */
 export type Intercept = (arrived: {
   readonly route: string;
   readonly count: number;
 }) => Promise<HttpResponse | undefined>;
 
-/** Starts a service for one test. `count` says how often the route was asked for, this time included. */
+/** Starts a service for one test. `count`: requests to the route so far, with this one. */
 export async function startControlledService(intercept: Intercept): Promise<ControlledService> {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')], seed: { externals: EXTERNAL_IDS } });
   const log: string[] = [];

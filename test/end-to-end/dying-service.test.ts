@@ -13,7 +13,7 @@ const count = (text: string, part: string): number => text.split(part).length - 
 /** Headers of a connection, which `fetch` sets itself. */
 const HOP_HEADERS = ['host', 'connection', 'transfer-encoding', 'content-length'];
 
-/** A service that dies after a number of requests, and the same account at a service that lives. */
+/** A service that stops after a number of requests, and a service with the same account that runs. */
 async function startDyingService(requests: number): Promise<{ readonly dying: RawServer; readonly url: string }> {
   const account = await listen(createServer({ apiKeys: [parseApiKey('key:admin')] }), { port: 0 });
   let left = requests;
@@ -55,7 +55,7 @@ describe('a service that stops in the middle of apply -R', () => {
     expect([exitCode, count(stdout, '1 write applied, 0 failed')]).toEqual([1, 4]);
     expect(count(stdout, 'It is unknown whether it took effect.')).toBe(1);
     expect(count(stdout, 'The next apply finds created resources by their mark')).toBe(1);
-    // The first stack that meets a closed port names it. For all others there is one sentence, with what to do.
+    // The report of the first stack that meets a closed port names the port. All others share one sentence with the remedy.
     expect(count(stdout, 'the connection was refused')).toBe(1);
     expect(count(stdout, 'could not be reached any more when s05 was applied.')).toBeLessThanOrEqual(2);
     expect(count(stdout, 'the same command applies the rest')).toBe(1);

@@ -21,29 +21,29 @@ const API_KEY = 'killed';
 const STACK = 'everything';
 const BASE_URL = 'http://killed.test';
 
-/** When the process is killed: when its write took effect and is not answered yet, or when the answer is on its way. */
+/** When the process is killed: after its write took effect and before the response, or while the response arrives. */
 const WHEN = ['before the response', 'after the response'] as const;
 
-/** At which request a process is killed, counting from 0: of all requests for a plan file, else of the writes. */
+/** The request at which a process is killed, from 0: among all requests for a plan file, else among the writes. */
 interface Kill {
   readonly request: number;
   readonly when: (typeof WHEN)[number];
 }
 
-/** Of two kills at a request of a plan file one is enough: what is applied again is known from the applies of manifests. */
+/** Of two kills at a request of a plan file, one is enough: applies of manifests show what a second apply does. */
 function isSelected({ request, when }: Kill): boolean {
   return request % WHEN.length === WHEN.indexOf(when);
 }
 
-/** Whether a process may be killed at a request. Reads change nothing, but an approval is compared with what they show. */
+/** Whether a process may be killed at a request. Reads change nothing, but an approval is compared with their responses. */
 function canKillAt({ method }: Request, how: How): boolean {
   return how === 'of a plan file' || method !== 'GET';
 }
 
-/** What is applied: the manifests, or a plan file with them. */
+/** What is applied: manifests, or a plan file with them. */
 type How = 'of manifests' | 'of a plan file';
 
-/** What there is before a process starts: an account, and a folder of tokens. */
+/** The state before a process starts: an account, and a folder of tokens. */
 interface Scene {
   readonly seed: ServerSeed;
   readonly tokens: string;
@@ -56,7 +56,7 @@ describe('a process that is killed', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'edgewise-killed-'));
-    // In the repository it is no manifest, because examples/everything has a stack of the same name.
+    // In the repository it is not a manifest, because examples/everything has a stack with the same name.
     cpSync('test/walks/everything-changed.yaml.txt', join(folder, 'changed/stack.yaml'));
     nothing = await createNothing();
     everything = await createEverything();
@@ -159,7 +159,7 @@ describe('a process that is killed', () => {
     expect(readdirSync(tokens).sort(), about).toEqual(credentials.map(({ address }) => toTokenFile(address)).sort());
     for (const { address, id } of credentials) {
       const token = readFileSync(join(tokens, toTokenFile(address)), 'utf8').trim();
-      // A token from before the kill is of a credential that stayed.
+      // A token from before the kill belongs to a credential that stayed.
       if (issued.has(id)) expect(token, about).toBe(issued.get(id));
       else expect(token, about).toContain(id.replace('cr_', ''));
     }
@@ -184,7 +184,7 @@ interface Victim {
   readonly transport: Transport;
 }
 
-/** Runs an apply as a process, and kills it in the middle. Returns its words, the service that it knew, and the signal by which it ended. */
+/** Runs an apply as a process, and kills it. Returns its words, the service that it used, and the signal by which it ended. */
 async function applyUntilKilled(victim: Victim) {
   const { kill, how, transport } = victim;
   let requests = 0;
@@ -219,7 +219,7 @@ async function post(server: Server, path: string, body: string): Promise<void> {
   expect(response.status).toBeLessThan(300);
 }
 
-/** Runs a command line inside of this process, which takes a fraction of the time. */
+/** Runs a command line in this process, which takes a fraction of the time. */
 async function edgewise(transport: Transport, argv: readonly string[], url: string = BASE_URL) {
   const env = { EDGEWISE_API_KEY: API_KEY, EDGEWISE_BASE_URL: url };
   return runCommand(argv, { cwd: process.cwd(), transport, env, now: () => new Date() });
@@ -229,7 +229,7 @@ function toFlags(tokens: string): readonly string[] {
   return ['--yes', '--no-rehearsal', '--token-directory', tokens];
 }
 
-/** Lets an hour pass for the files of a folder: no process still writes a file that is older than a minute. */
+/** Makes the files of a folder an hour old, because no process still writes a file that is older than a minute. */
 function setFilesOneHourOld(tokens: string): void {
   const then = new Date(Date.now() - 3_600_000);
   for (const name of readdirSync(tokens)) utimesSync(join(tokens, name), then, then);
@@ -239,7 +239,7 @@ function toTokenFile(address: string): string {
   return `${address.split('/')[1]}.token`;
 }
 
-/** Notes the token of every credential that is created, by id. */
+/** Records the token of each created credential, by id. */
 function withTokensNoted(transport: Transport, issued: Map<string, string>): Transport {
   return async (request) => {
     const response = await transport(request);
@@ -260,7 +260,7 @@ async function listDesiredAddresses(manifests: string): Promise<readonly string[
   return listWanted(assertDefined(state, JSON.stringify(diagnostics)));
 }
 
-/** Does a task for each value, so many at once. */
+/** Runs a task for each value, at most `width` at once. */
 async function runInParallel<T>(values: readonly T[], width: number, task: (value: T) => Promise<void>): Promise<void> {
   const left = values.values();
   const work = async (): Promise<void> => {

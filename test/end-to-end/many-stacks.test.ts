@@ -9,7 +9,7 @@ import { commitAll, git } from '../repository/tree.ts';
 import { COMPILED } from '../setup.ts';
 import { type Ended, PROGRAM, type ServerProcess, startServerProcess } from './processes.ts';
 
-/** A repository of twenty stacks as its users have it: their commands one after another, real processes, git and a service on a port. */
+/** A repository of twenty stacks with the commands of its users: real processes, git, and a service on a port. */
 describe('a repository of twenty stacks', () => {
   const NAMES = Array.from({ length: 20 }, (_, index) => `s${String(index + 1).padStart(2, '0')}`);
   let folder = '';
@@ -25,7 +25,7 @@ describe('a repository of twenty stacks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** What a job has in its environment. */
+  /** The environment of a job. */
   const toEnvironment = () => ({
     EDGEWISE_BASE_URL: server.url,
     EDGEWISE_API_KEY: 'key',
@@ -76,7 +76,7 @@ describe('a repository of twenty stacks', () => {
 
   it('is created, changed in a pull request that touches three, applied despite a failure, and complete at the end', async () => {
     for (const name of NAMES) await expectDone(`init live/${name} --name ${name}`);
-    // All examples listen at one address, which only one resource can have.
+    // All examples listen on one address, which only one resource can claim.
     expect((await edgewise('validate -R live')).exitCode).toBe(3);
     for (const [index, name] of NAMES.entries())
       edit(`live/${name}/example.yaml`, (text) =>
@@ -89,7 +89,7 @@ describe('a repository of twenty stacks', () => {
     const before = await listIds();
     expect(before.size).toBe(20);
 
-    // The pull request: a change in one stack, and a resource that moves from the second to the third.
+    // The pull request changes one stack, and moves a resource from the second to the third.
     edit('live/s01/example.yaml', (text) => text.replace('description: An', 'description: Another'));
     edit('live/s02/edgewise.yaml', (text) => `${text}spec:\n  handed_over: [TCPEdge/example]\n`);
     renameSync(join(folder, 'live/s02/example.yaml'), join(folder, 'live/s03/moved.yaml'));
@@ -103,7 +103,7 @@ describe('a repository of twenty stacks', () => {
     const { include }: { readonly include: readonly Job[] } = JSON.parse(listed.stdout);
     expect(include.map(({ stack }) => stack)).toEqual(['s01', 's02', 's03']);
 
-    // A job for each stack, and one that joins what they found.
+    // A job for each stack, and one that joins the results.
     for (const results of ['results', 'shards']) mkdirSync(join(folder, results));
     for (const job of include) {
       const { exitCode } = await edgewise(
@@ -121,7 +121,7 @@ describe('a repository of twenty stacks', () => {
     const joined = JSON.parse(await expectDone('join shards/1.json shards/2.json --format json'));
     expect(joined.stacks.map(({ stack }: Job) => stack).sort()).toEqual(['s01', 's02', 's03']);
 
-    // Merged. Another user changed s01 between its plan and the apply: that stack fails, the others do not.
+    // The merge. Another user changed s01 between its plan and the apply: that stack fails, and the others do not.
     await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');
     await changeByHand(before.get('live/s01 TCPEdge/example') ?? '');
     const applied = await runJob('apply plans --manifests live --yes');
@@ -153,7 +153,7 @@ describe('a repository of twenty stacks', () => {
     expect(status).toBe(200);
   }
 
-  /** Without what is another in each run. */
+  /** Removes the parts that differ in each run. */
   function toComparable(text: string): string {
     const ids = new Map<string, string>();
     return (

@@ -17,8 +17,8 @@ import { COMPILED } from '../setup.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 
 /**
- * A Monday of a platform team with twenty stacks, with the package as npm packs it, processes, a repository and a service on a socket: each command is the one that a
- * person types next.
+ * A platform team with twenty stacks: with the package as npm packs it, processes, a repository and a service on a socket. Each command is the
+ * next one that a person types.
  */
 
 const TEAMS = Array.from({ length: 20 }, (_, index) => `team-${String(index + 1).padStart(2, '0')}`);
@@ -75,7 +75,7 @@ describe('a platform team with twenty stacks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** What a shell of the person has, and nothing else. */
+  /** The environment of the person's shell, and nothing else. */
   const toEnvironment = () => ({ ...COMPILED, EDGEWISE_API_KEY: 'key', PATH: process.env['PATH'], NO_COLOR: '1' });
 
   /** Types a line in the repository. */
@@ -108,7 +108,7 @@ describe('a platform team with twenty stacks', () => {
     writeFileSync(path, text.replace(from, to));
   }
 
-  /** Sends a request as a user without manifests does. */
+  /** Sends a request as a user without manifests. */
   async function call(method: string, path: string, body?: object): Promise<Record<string, never>> {
     const response = await fetch(`${server.url}${path}`, {
       method,
@@ -119,7 +119,7 @@ describe('a platform team with twenty stacks', () => {
     return response.status === 204 ? {} : ((await response.json()) as Record<string, never>);
   }
 
-  /** What was printed, without what differs from run to run. */
+  /** Returns the output without the parts that differ in each run. */
   function toComparable(text: string): string {
     const ids = new Map<string, string>();
     return text
@@ -134,7 +134,7 @@ describe('a platform team with twenty stacks', () => {
   }
 
   it('goes from an empty repository to a hand-over, with next commands that work', async () => {
-    // What is shared is said once, and a stack is three lines.
+    // Shared settings are in one file, and a stack has three lines.
     write('defaults.yaml', DEFAULTS(server.url));
     write('policies/owners.yaml', POLICY);
     for (const [index, team] of TEAMS.entries()) {
@@ -147,7 +147,7 @@ describe('a platform team with twenty stacks', () => {
     );
     commitAll(join(folder, 'repository'));
 
-    // The commands that one types without reading.
+    // The most frequent commands.
     const all = await type('edgewise plan live');
     expect(all).toMatchObject({ exitCode: 3 });
     expect(all.stderr).toMatchInlineSnapshot(`
@@ -165,7 +165,7 @@ describe('a platform team with twenty stacks', () => {
     expect(applied).toContain('20 stacks below live.');
     await expectDone('edgewise drift -R live');
 
-    // A pull request: planned without trust, reviewed, approved, and after the merge nothing more than that.
+    // A pull request: planned without trust, reviewed, approved, and applied as approved after the merge.
     git(join(folder, 'repository'), 'checkout', '-q', '-b', 'change');
     edit('live/team-03/example.yaml', '1.tcp.example.net:20003', '1.tcp.example.net:20103');
     commitAll(join(folder, 'repository'));
@@ -178,14 +178,14 @@ describe('a platform team with twenty stacks', () => {
     edit('live/team-03/example.yaml', 'Changed after the approval of', 'The entry of');
     await expectDone('edgewise apply live/team-03 --approved approved.json --yes');
 
-    // A plan that was saved, and the next command.
+    // A saved plan, and the next command.
     edit('live/team-04/example.yaml', 'The entry of', 'The one entry of');
     await expectDone('edgewise plan live/team-04 -o b.json');
     const next = await type('edgewise apply b.json --yes');
     expect(next.stderr).toContain('b.json is compared with the manifests that it names: live/team-04.\n');
     expect(next.exitCode).toBe(0);
 
-    // What the service does later is waited for.
+    // The run waits for a change that the service makes later.
     write('live/team-05/agents.yaml', INGRESS);
     const waited = await expectDone('edgewise apply live/team-05 --yes --wait=60s');
     expect(toComparable(waited)).toMatch(/ns_targets|name servers/);
@@ -242,7 +242,7 @@ describe('a platform team with twenty stacks', () => {
     await own.stop();
     const exitCode = await new Promise((done) => child.once('close', done));
     expect(exitCode).toBe(1);
-    // Each write that was sent has a line, and all that were not have one.
+    // Each sent write has a line, and the unsent ones share one.
     const text = parts.join('');
     const [, count = '0'] =
       /^(\d+) writes were not started, because the service cannot be reached\.$/m.exec(text) ?? [];
@@ -275,7 +275,7 @@ describe('a platform team with twenty stacks', () => {
   }, 180_000);
 });
 
-/** The package as npm packs it, in a folder of its own: the command line in it needs no other package. */
+/** Unpacks the package as npm packs it into its own folder: the command line needs no other package. */
 function unpack(folder: string): string {
   expect(existsSync('dist/cli.js'), 'npm run build writes dist/cli.js').toBe(true);
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { stdio: 'pipe' });

@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { COMPILED } from '../setup.ts';
 
-/** The command line as a user starts it: the built file that EDGEWISE_BIN names, else the sources. */
+/** The command line as a user starts it: the built file in EDGEWISE_BIN, else the sources. */
 export const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
 
-/** The command line as it stands in the sources. */
+/** The command line in the sources. */
 export const SOURCES = resolve('src/cli/main.ts');
 
-/** How one process ended. */
+/** The end of a process. */
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given, and what makes it start faster. */
+/** Runs `edgewise` with these arguments. Its environment has only the given variables, and those that make it start faster. */
 export async function runEdgewise(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -27,13 +27,13 @@ export async function runEdgewise(
   return startEdgewise(args, env, program).ended;
 }
 
-/** A run that goes on. */
+/** A running process. */
 export interface Run {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts what `runEdgewise` runs. */
+/** Starts the process that `runEdgewise` runs. */
 export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}, program: string = PROGRAM): Run {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...COMPILED, ...env },
@@ -54,14 +54,14 @@ async function readEnd(child: ChildProcessByStdio<null, Readable, Readable>): Pr
 /** The bundled server in a process of its own. */
 export interface ServerProcess {
   readonly url: string;
-  /** Asks it to stop, and says how it ended. */
+  /** Stops the server, and resolves with its exit code. */
   readonly stop: () => Promise<number | null>;
 }
 
-/** Where a server is run from, and what becomes of its log. */
+/** The program of a server, and its log. */
 export interface ServerProcessOptions {
   readonly program?: string;
-  /** A file descriptor; without it there is no log. */
+  /** A file descriptor. Absent: no log. */
   readonly log?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -106,7 +106,7 @@ function throwProcessFailure(message: string): never {
   throw new Error(message);
 }
 
-/** Resolves once a stream has shown a text. */
+/** Resolves when a stream has shown a text. */
 export function waitForOutput(stream: Readable | null, text: string): Promise<void> {
   let seen = '';
   return new Promise((done) => {

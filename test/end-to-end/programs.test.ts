@@ -9,7 +9,7 @@ import { listCodeBlocks } from '../docs/documents.ts';
 
 const execute = promisify(execFile);
 
-/** What each entry point of the package is made of. */
+/** The sources of each entry point of the package. */
 const ENTRIES: Readonly<Record<string, string>> = {
   edgewise: 'src/index.ts',
   'edgewise/server': 'src/server/index.ts',
@@ -32,7 +32,7 @@ describe('programs in documents', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Runs a program in the folder, and expects it to end well. */
+  /** Runs a program in the folder, and expects exit code 0. */
   async function run(...args: readonly string[]): Promise<string> {
     const child = execute(process.execPath, args, { cwd: folder });
     const { stdout } = await child.catch((error) => expect.fail(`${error.stdout}${error.stderr}`));

@@ -5,13 +5,13 @@ import { createCheckout } from '../hostile/listener.ts';
 import { STACK } from '../hostile/secret-values.ts';
 import { runEdgewise } from './processes.ts';
 
-/** The packed command loads a part of what opens a tunnel: what it leaves out must not be missing. */
+/** The packed command loads only a part of the module that opens a tunnel: no needed part may be missing. */
 
 it('reaches a service with HTTPS through a tunnel of the proxy, which does not see the key', async () => {
   const asked: string[] = [];
   const proxy = createServer().on('connect', ({ url, rawHeaders }, socket) => {
     asked.push([url, ...rawHeaders].join('\n'));
-    // A client that was turned away may reset the connection instead of ending it.
+    // A rejected client may reset the connection instead of ending it.
     socket.on('error', () => undefined);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });

@@ -7,12 +7,12 @@ import { runEdgewise, startServerProcess } from './processes.ts';
 const API_KEY = 'Zq8-end-to-end-key-3fK1';
 const WRONG_KEY = 'Xw5-end-to-end-wrong-9dR7';
 
-/** A sink that breaks only when it gets a token, and then tells everybody. */
+/** A sink that fails only when it gets a token, and prints the token. */
 const LEAKY_COMMAND = JSON.stringify(['sh', '-c', 'read token; echo "no $token"; echo "no $token" >&2; exit 1']);
 
 type Run = readonly [exitCode: number, args: string, key?: string];
 
-/** Everything that the command line does with a whole account, in both forms. */
+/** Every command for a whole account, in both formats. */
 function listRuns(folder: string): readonly Run[] {
   const plan = join(folder, 'plan.json');
   const manifests = 'examples/everything';
@@ -49,7 +49,7 @@ function listRuns(folder: string): readonly Run[] {
 
 describe('a whole account, from nothing to nothing', () => {
   let folder: string;
-  /** Everything that was printed or written where no secret belongs, by where it stands. */
+  /** All output and files where no secret is allowed, by place. */
   const produced = new Map<string, string>();
   const tokens: string[] = [];
 
@@ -115,7 +115,7 @@ describe('a whole account, from nothing to nothing', () => {
   }
 });
 
-/** A secret as it may look. */
+/** The forms in which a secret can appear. */
 function listForms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   return [

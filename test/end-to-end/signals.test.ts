@@ -15,12 +15,12 @@ import { type Ended, PROGRAM, type Run, startEdgewise, waitForOutput } from './p
 
 const LIST = 'GET /edges/tcp';
 const CREATE = 'POST /edges/tcp';
-/** Far longer than a test may take: who waits it out, fails. */
+/** Far longer than a test may take: a run that waits that long fails. */
 const LONG = { 'retry-after': '110' };
-/** What a plan reads: a list of each kind. The next request but one has to wait. */
+/** The requests of a plan, one list of each kind, and one write. The request after that must wait. */
 const ONE_WRITE_IN_TIME = ['--rate-limit', '7/100s'];
 
-/** Manifests of two edges, and a service in the hands of the test. */
+/** Manifests of two edges, and a service that the test controls. */
 async function createTwoEdges(intercept: Intercept) {
   const service = await startControlledService(intercept);
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-signals-'));
@@ -38,7 +38,7 @@ async function createTwoEdges(intercept: Intercept) {
   };
 }
 
-/** Holds the first request of a route back until it is released. */
+/** Holds back the first request of a route until it is released. */
 function createHeldRequest(wanted: string) {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -189,7 +189,7 @@ describe('an output without a reader', () => {
     const hold = createHeldRequest(CREATE);
     const { apply, service, start } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply('--format', format);
-    // What it would have shown cannot be read.
+    // Its output cannot be read.
     ended.catch(() => undefined);
     const exited = once(child, 'exit');
     await hold.arrived;

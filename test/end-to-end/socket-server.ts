@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Transport } from '../../src/model/transport.ts';
 import { startRawServer } from '../client/raw-server.ts';
 
-/** A transport behind a socket, for a process to reach. */
+/** A transport that processes reach over a socket. */
 export interface SocketServer {
   readonly url: string;
-  /** Lets no more requests in, and resolves when those that came are dealt with. */
+  /** Accepts no more requests, and resolves when the received ones have ended. */
   readonly close: () => Promise<void>;
 }
 
-/** Told of a request when the last byte of its answer is on its way. */
+/** Called with a request when the last byte of its response is sent. */
 export type OnAnswered = (request: Request) => void;
 
-/** Listens on a free port. A request on which the transport rejects gets no answer. */
+/** Listens on a free port. If the transport rejects, the request gets no response. */
 export async function startSocketServer(
   transport: Transport,
   onAnswered: OnAnswered = () => undefined,

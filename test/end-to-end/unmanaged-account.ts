@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 
-/** Usual and unreadable descriptions. */
+/** Usual descriptions, and hostile ones. */
 const DESCRIPTIONS = [
   'Postgres for the data team',
   'Größe & Übermaß — naïve café',
@@ -28,7 +28,7 @@ const METADATA = [
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C';
 
-/** How many there are of each kind. There is one IP restriction for each type. */
+/** The number of resources of each kind. There is one IP restriction of each type. */
 const COUNTS = {
   TCPEdge: 120,
   WeightedBackend: 60,
@@ -38,7 +38,7 @@ const COUNTS = {
   SSHUserCertificate: 20,
 };
 
-/** An account of 300 resources of every kind that the interface lists, as a seed of the bundled server, unmanaged. */
+/** An account of 300 unmanaged resources of every kind that the API lists, as a seed of the bundled server. */
 export function createUnmanagedAccount(): { readonly resources: Readonly<Record<string, readonly JsonObject[]>> } {
   const resources = Object.entries(COUNTS).map(([kind, count]) => {
     const members = Array.from({ length: count }, (_, index) => ({ ...toCommon(index), ...FIELDS[kind]?.(index) }));
@@ -109,7 +109,7 @@ function toPolicy(index: number): JsonObject {
   return { inbound: [rule], ...(index % 2 === 0 && { enabled: false }) };
 }
 
-/** Of the form that the service gives: ids of one kind sort as they were made. */
+/** An id in the format of the service: ids of one kind sort by creation. */
 function toId(prefix: string, index: number): string {
   return `${prefix}_2${(index * 7919).toString(36).padStart(26, '0')}`;
 }

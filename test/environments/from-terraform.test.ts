@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type Ended, listFiles, runLine } from '../installed/sandbox.ts';
 
-/** The installed program on the way from Terraform: an account and a state that the public provider made, with other values. */
+/** The installed program on the way from Terraform: an account and a state of the public provider, with other values. */
 
 async function createProject(): Promise<(line: string) => Promise<Ended>> {
   const sandbox = createSandbox({}, { EDGEWISE_BASE_URL: 'embedded:account.json' });

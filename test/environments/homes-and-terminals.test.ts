@@ -22,16 +22,16 @@ import {
 } from '../installed/sandbox.ts';
 import { toStack } from '../repository/tree.ts';
 
-/** The installed program in the homes, file systems and terminals that people have: it does the same in each of them. */
+/** The installed program in the homes, file systems and terminals of its users: it does the same in each of them. */
 
-/** How a run starts in a surrounding. */
+/** How a run starts in an environment. */
 interface Start extends StartOptions {
-  /** Puts the surrounding around a line of bash. */
+  /** Wraps a line of bash in the environment. */
   readonly wrap?: (line: string) => string;
   readonly columns?: number;
 }
 
-/** Changes a place, and says how a run starts there. */
+/** Changes a sandbox, and returns how a run starts in it. */
 type Environment = (sandbox: Sandbox) => Start;
 
 function withHome(mode: number): Environment {
@@ -41,7 +41,7 @@ function withHome(mode: number): Environment {
   };
 }
 
-/** The base directories, each in a folder. */
+/** The base directories of XDG, each in its own folder. */
 function toXdg(folder: string): NodeJS.ProcessEnv {
   const names = ['CACHE', 'CONFIG', 'DATA', 'STATE', 'RUNTIME'];
   return Object.fromEntries(names.map((name) => [`XDG_${name}_HOME`, join(folder, name)]));
@@ -100,7 +100,7 @@ const OTHERS: Readonly<Record<string, Environment>> = {
   },
 };
 
-/** Why a surrounding cannot be had here. */
+/** The reason why an environment is impossible on this machine. */
 const PROBLEMS: Readonly<Record<string, string | undefined>> = {
   'a read-only file system': canMount() ? undefined : 'the kernel refuses `unshare` and `mount`',
   'another user than the owner of the files': IS_ROOT ? undefined : 'only root can become another user',
@@ -116,7 +116,7 @@ const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
 const NOTICE = 'Using the embedded server, which forgets everything at the end of this command.\n';
 const VERSION = { exitCode: 0, stdout: `${packageJson.version}\n`, stderr: '' };
 
-/** Runs a line in a new place, and checks that it creates, changes and removes nothing. */
+/** Runs a line in a new sandbox, and expects that it creates, changes and removes no file. */
 async function runInEnvironment(surround: Environment, line: string) {
   const sandbox = createSandbox(FILES, ENV);
   const { wrap = (same) => same, ...start } = surround(sandbox);
@@ -143,9 +143,9 @@ describe('in', () => {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences on which a terminal acts
 const ESCAPES = /\u001b\[[\d;?]*[A-Za-z]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of colours
 const COLORS = /\u001b\[[\d;]*m/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal does other than show text, line by line
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters in a line, other than a line break
 const CONTROLS = /\u001b|\r(?!\r?\n)/;
 
 const PLAIN = ['edgewise --version', 'edgewise plan'];
@@ -153,7 +153,7 @@ const WITH_QUESTION = [...PLAIN, 'edgewise apply'];
 
 interface Terminal extends Start {
   readonly lines?: readonly string[];
-  /** What it must not get. */
+  /** Text that it must not contain. */
   readonly refuses?: RegExp;
 }
 
@@ -166,7 +166,7 @@ const TERMINALS: Readonly<Record<string, Terminal>> = {
   NO_COLOR: { env: { NO_COLOR: '1' }, lines: WITH_QUESTION, refuses: COLORS },
 };
 
-/** Runs a line at a terminal in a new place. Says yes to a question. */
+/** Runs a line at a terminal in a new sandbox, and answers yes to a question. */
 async function runAtTerminalInEnvironment(surround: Environment, line: string) {
   const sandbox = createSandbox(FILES, ENV);
   const start = surround(sandbox);
@@ -198,7 +198,7 @@ describeAtTerminal('an apply asks, and writes after yes, in', () => {
   });
 });
 
-/** Lists the lines that do not fit, but for two that are never broken: a notice, and a command line to copy. */
+/** Lists the lines that are too wide, except two that are never wrapped: a notice, and a command line to copy. */
 function listWide(shown: string, columns: number): readonly string[] {
   const lines = shown.replaceAll(ESCAPES, '').split(/\r?\n|\r/);
   return lines.filter((line) => line.length > columns && !/^(Using|To apply:) /.test(line));

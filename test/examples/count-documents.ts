@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ATTACHED_KINDS, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { EXAMPLES } from './life.ts';
 
-/** How many resources the manifests of an example describe, and how many of them are modules on what exists already. */
+/** Counts the resources in the manifests of an example, and those of them that attach modules to existing resources. */
 export function countDocuments(example: string): { readonly resources: number; readonly attached: number } {
   const files = globSync('*.yaml', { cwd: join(EXAMPLES, example) });
   const texts = files.map((file) => readFileSync(join(EXAMPLES, example, file), 'utf8'));

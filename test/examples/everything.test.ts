@@ -11,19 +11,19 @@ import { inlineDefs } from '../../src/schemas/text.ts';
 import { EXAMPLES } from './life.ts';
 import { parseDocuments } from './parse-documents.ts';
 
-/** `adopt` names something that exists, so it stands in a comment; here it counts. */
+/** `adopt` names an existing resource, so it is in a comment. Here it counts. */
 const ADOPT_IN_COMMENT = /# (adopt: \w+).*/;
 
-/** `write_to` writes a file, and nothing is to be written beside the examples. */
+/** `write_to` writes a file, and the examples write none in their folder. */
 const WRITE_TO_IN_COMMENT = /# (write_to: [\w.-]+).*/;
 
-/** The rules of another example would have to hold. */
+/** Its policies are in another example. */
 const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
 
-/** A key that its runs do not have would have to be there. */
+/** Its runs do not set this key. */
 const KEY_IN_COMMENT = /# (key_env: \w+) .*/;
 
-/** A tool would have to be there. */
+/** It would need another tool. */
 const RENDER_IN_COMMENT = /# (render: \[.*?\]) .*/;
 
 const IN_COMMENTS = [ADOPT_IN_COMMENT, WRITE_TO_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT, RENDER_IN_COMMENT];
@@ -79,7 +79,7 @@ function unfold(document: JsonObject): readonly JsonObject[] {
     : [document];
 }
 
-/** Paths of what the documents of a kind state in one of their parts. Positions in lists don't count. */
+/** Lists the paths that the documents of a kind set in one of their parts. Positions in lists do not count. */
 function listSetPaths(kind: string, part: string): ReadonlySet<string> {
   const documents = DOCUMENTS.filter((document) => document['kind'] === kind);
   return new Set(documents.flatMap((document) => listValuePaths(document[part] ?? {}, '')));
@@ -112,7 +112,7 @@ function getProperty(schema: JsonObject, name: string): JsonObject {
   return isJsonObject(property) ? property : {};
 }
 
-/** Paths of the properties of a schema that none of these values states. One place states only one alternative, so others count too. */
+/** Lists the paths of a schema's properties that none of these values sets. One value sets only one alternative, so others count too. */
 function diffUnsetFields(schema: JsonObject, values: readonly Json[]): readonly string[] {
   const objects = values.filter(isJsonObject);
   const { properties = {}, additionalProperties: member, anyOf } = schema;
@@ -134,7 +134,7 @@ function diffUnsetFields(schema: JsonObject, values: readonly Json[]): readonly 
   ];
 }
 
-/** A value and all that is inside of it. */
+/** Lists a value and all values inside of it. */
 function listObjects(value: Json): readonly Json[] {
   const members = isJsonArray(value) || isJsonObject(value) ? Object.values(value) : [];
   return [value, ...members.flatMap(listObjects)];

@@ -34,7 +34,7 @@ describe('examples', () => {
   });
 });
 
-/** Whether a file is one that edgewise reads, unlike those of Kubernetes and kustomize beside it. */
+/** Whether edgewise reads the file, unlike those of Kubernetes and kustomize beside it. */
 function isOurs(file: string): boolean {
   return file.startsWith('faults/') || readFileSync(join(EXAMPLES, file), 'utf8').includes('apiVersion: edgewise/');
 }

@@ -6,20 +6,20 @@ import { createWorkspace } from '../cli/workspace.ts';
 /** The folder with the examples. */
 export const EXAMPLES = join(import.meta.dirname, '../../examples');
 
-/** How an example is given to the command line. */
+/** Arguments of an example for the command line. */
 export interface Example {
   readonly paths: string;
-  /** How many resources it describes. */
+  /** The number of resources that it describes. */
   readonly resources: number;
   readonly context?: Partial<FakeOptions>;
-  /** Flags that destroying it needs. */
+  /** Flags for its destroy. */
   readonly destroyFlags?: string;
 }
 
-/** An error, or a warning: but one that a former name means nothing in an account that is new. */
+/** An error or a warning, except that a former name has no effect in a new account. */
 const SOMETHING_WRONG = /^(warning(?!\[predecessor-unclear\]: .* has no .* to rename)|error)/m;
 
-/** Expects that an example is valid, is made, then needs nothing, and is deleted again, on a bundled server of its own. */
+/** Expects that an example is valid, is created, then needs nothing, and is deleted, on its own bundled server. */
 export async function expectCreatedAndDeleted({
   paths,
   resources,
@@ -28,7 +28,7 @@ export async function expectCreatedAndDeleted({
 }: Example): Promise<void> {
   const { edgewise, folder, server } = await createWorkspace();
   const run = async (line: string, exitCode: number): Promise<string> => {
-    // Without the tests and other forms of the same example, which have stacks with the same name.
+    // Without tests and other variants of the example, whose stacks have the same name.
     const root = paths.includes('/') ? paths : '.';
     const env = { ...context?.env, ...(paths !== '-' && { EDGEWISE_ROOT: root }) };
     const result = await edgewise(`${line} ${paths}`, { cwd: EXAMPLES, ...context, env });
@@ -47,7 +47,7 @@ export async function expectCreatedAndDeleted({
   expect(Object.values(server.snapshot().resources).flat().filter(isOwned)).toEqual([]);
 }
 
-/** An HTTPS edge and its routes stay, and hold no module any more. */
+/** An HTTPS edge and its routes stay, without modules. */
 function isOwned(resource: object): boolean {
   return 'created_at' in resource || Object.values(resource).some((value) => typeof value === 'object');
 }

@@ -42,7 +42,7 @@ describe(EXAMPLES_PAGE, () => {
     async ({ code, example }) => {
       const { output } = await runExample(readExample(example));
       expect(listCodes(output)).toEqual([code]);
-      // Beside the change that causes it, the remedy is the sentence that follows.
+      // Beside a change, the remedy is the sentence after the warning.
       expect(output).toMatch(/\n {2}help: |\n {4}warning.+\. [A-Z].+\.\n/);
       expect(example, '`npm run docs` writes what the examples print').toContain(`\n${output.trimEnd()}\n\`\`\``);
     },

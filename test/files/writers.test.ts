@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Names of node:fs and node:fs/promises that cannot change a file. Everything else belongs to files/write-file.ts. */
+/** Names of node:fs and node:fs/promises that cannot change a file. All others belong to files/write-file.ts. */
 const READING = new Set([
   'access',
   'constants',
@@ -19,11 +19,11 @@ const READING = new Set([
   'stat',
   'Stats',
   'statSync',
-  // A handle can be used, but only write-file.ts opens one for writing.
+  // Any file can use a handle, but only write-file.ts opens one for writing.
   'FileHandle',
 ]);
 
-/** What else single files use, and why that writes nothing. */
+/** Other names that single files use, and the reason why they write nothing. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // Opens files for reading: the test below checks the flags.
   'src/files/read-input.ts': ['closeSync', 'openSync', 'readSync'],

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../src/model/json.ts';
 
-/** A comment or an issue as the stand-in keeps it. */
+/** A comment or an issue in the fake forge. */
 export interface StoredPost {
   readonly id: number;
   body: string;
@@ -12,17 +12,17 @@ export interface StoredPost {
 }
 
 /**
- * Stands in for GitHub and GitLab on a real port: keeps comments and issues, in pages of two, and refuses what the forges refuse: a
- * wrong token, a body that is too long, a pull request that there is not, and asking who one is with a workflow's token.
+ * A fake of GitHub and GitLab on a real port. It stores comments and issues, in pages of two, and rejects what the forges reject: a wrong
+ * token, a body that is too long, an unknown pull request, and a request of a workflow's token for its own name.
  */
 export interface FakeForge {
   readonly url: string;
   readonly comments: StoredPost[];
   readonly issues: StoredPost[];
   readonly requests: string[];
-  /** What GraphQL says of the one who asks; absent: nothing. */
+  /** The user that GraphQL returns. Absent: none. */
   viewer?: { readonly login: string };
-  /** How many of the next requests are answered with 502. */
+  /** How many of the next requests get 502. */
   failures: number;
   readonly close: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ const BOT = 'github-actions[bot]';
 const MAX_BODY = 65_536;
 const PAGE = 2;
 
-/** Starts it. Pull request 7 exists, and commit `abc` brought it. */
+/** Starts the fake forge. Pull request 7 exists, and contains the commit `abc`. */
 export async function startFakeForge(): Promise<FakeForge> {
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -111,7 +111,7 @@ export async function startFakeForge(): Promise<FakeForge> {
     if (/^GET \/projects\/3\/repository\/commits\/abc\/merge_requests$/.test(route))
       return send(200, [{ iid: 7, state: 'merged' }]);
     if (/^GET \/repos\/o\/r\/issues\/7\/comments$/.test(route)) return list(standIn.comments, { isNewestFirst: false });
-    // Unlike GitHub's comments, issues and GitLab's notes have the newest first by default.
+    // GitHub's comments are sorted oldest first by default, issues and GitLab's notes newest first.
     const isNewestFirst = (searchParams.get('direction') ?? searchParams.get('sort')) !== 'asc';
     if (/^GET \/projects\/3\/merge_requests\/7\/notes$/.test(route)) return list(standIn.comments, { isNewestFirst });
     if (/^POST (\/repos\/o\/r\/issues|\/projects\/3\/merge_requests)\/7\/(comments|notes)$/.test(route))

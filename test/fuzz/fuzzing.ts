@@ -10,10 +10,10 @@ import { withWatchdog } from './watchdog.ts';
 
 const EVERYTHING = 'examples/everything';
 
-/** Looks like nothing else, so that it can be searched for. */
+/** A unique text, so that a search finds it. */
 export const API_KEY = 'Zq8-fuzz-key-3fK1';
 
-/** A folder of a test, which is gone when that is over. */
+/** Creates a folder, which is deleted after the test. */
 export function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-fuzz-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,8 +21,8 @@ export function createFolder(): string {
 }
 
 /**
- * A folder that holds a copy of `examples/everything` in one file, `manifests.yaml`, and the certificates that it names. It lies in a repository, because
- * the manifests name a folder beside their own.
+ * Creates a folder with a copy of `examples/everything` in one file, `manifests.yaml`, and its certificates. It is in a repository, because the
+ * manifests name a folder outside of their own.
  */
 export function createEverything(): { readonly folder: string; readonly manifests: string } {
   const repository = createFolder();
@@ -41,7 +41,7 @@ export function readExample(name: string): string {
   return readFileSync(join(EVERYTHING, name), 'utf8');
 }
 
-/** A server that takes the key of these tests. */
+/** Opens a server that accepts the key of these tests. */
 export function openServer(seed: ServerSeed = {}): Server {
   return createServer({
     now: () => NOW,
@@ -51,7 +51,7 @@ export function openServer(seed: ServerSeed = {}): Server {
   });
 }
 
-/** An account as `examples/everything` makes it, and the plan file that did. */
+/** Applies `examples/everything`. Returns the account, and its plan file. */
 export async function applyEverything(): Promise<{ readonly seed: ServerSeed; readonly plan: string }> {
   const { folder } = createEverything();
   const { handle, snapshot } = openServer();
@@ -63,22 +63,22 @@ export async function applyEverything(): Promise<{ readonly seed: ServerSeed; re
   return { seed: snapshot(), plan: readFileSync(join(folder, 'plan.json'), 'utf8') };
 }
 
-/** What a command did that was fed something. */
+/** The result of a command with fuzzed input. */
 export interface FuzzResult extends CommandResult {
-  /** Requests that were no GETs. */
+  /** Requests that are not GETs. */
   readonly writes: number;
 }
 
-/** What a command is fed besides what stands in its folder. */
+/** The input of a command, in addition to the files in its folder. */
 export interface FuzzInput extends Partial<FakeOptions> {
   readonly folder: string;
-  /** What to show when it hangs. */
+  /** Shown if the command hangs. */
   readonly fed: unknown;
 }
 
 /**
- * Runs a command line on something that may be nonsense, and expects what holds whatever that is: it comes to an end, by an exit code
- * that is no bug's, shows no key, and writes nothing when it says that its input is bad.
+ * Runs a command line on input that may be invalid. Expects that it ends, with an exit code other than 70, shows no key, and writes nothing if
+ * it reports bad input.
  */
 export async function runWithInput(
   argv: readonly string[],
@@ -101,7 +101,7 @@ export async function runWithInput(
   return { ...result, writes };
 }
 
-/** The exit codes that say that nothing was done: bad input, a safety rule, a stale plan. */
+/** Exit codes of a run that wrote nothing: bad input, a safety rule, a stale plan. */
 const REFUSALS: readonly number[] = [3, 5, 6];
 
 function toText(fed: unknown): string {

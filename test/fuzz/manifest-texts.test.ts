@@ -8,7 +8,7 @@ import { LONG, toTries } from '../tries.ts';
 
 const EVERYTHING = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url));
 
-/** A few bytes that are put somewhere, over as many as there were. */
+/** A few bytes that replace others somewhere. */
 const change = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   removed: fc.integer({ min: 0, max: 40 }),

@@ -14,7 +14,7 @@ import {
 } from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';
 
-/** What is done with manifests that may be wrong. An apply that the service refuses in part fails. */
+/** The commands for manifests that may be invalid. An apply fails if the service rejects a part. */
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
   ['validate', [0, 3]],
   ['plan --detailed-exitcode', [0, 2, 3, 4, 5]],
@@ -41,7 +41,7 @@ describe('manifests', () => {
         writeFileSync(join(folder, 'manifests.yaml'), bytes);
         const transport = openServer(isLive ? seed : {}).handle;
         const result = await runWithInput([...line.split(' '), 'manifests.yaml'], { folder, fed: bytes, transport });
-        // A version header that was cut short is a valid name, and the service says which one it needs.
+        // A truncated version header is a valid name, and the service names the version that it needs.
         const expected = result.stderr.includes('400 bad_version') ? [1] : exitCodes;
         expect(expected, result.stderr).toContain(result.exitCode);
         expectReason(result);
@@ -60,7 +60,7 @@ describe('manifests', () => {
   });
 });
 
-/** What is refused is told why. */
+/** Expects that a refused run prints a reason. */
 function expectReason({ exitCode, stdout, stderr }: FuzzResult): void {
   if (exitCode === 3) expect(`${stdout}${stderr}`).toMatch(/\berror\b|"error"|must|is not|cannot/i);
 }

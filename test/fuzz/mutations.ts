@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 
-/** What stands for something in one of the languages that are read: YAML, JSON, PEM, HTTP, CEL, expressions. */
+/** Tokens with a meaning in one of the languages that are read: YAML, JSON, PEM, HTTP, CEL, expressions. */
 const TOKENS = [
   ...['\n', '\r\n', '  ', '\t', '- ', '{', '}', '[', ']', ': ', ',', '"', "'", '|\n', '#', '?', '\\', '/', '../'],
   ...['---\n', '...\n', '*a', '&a ', '!x ', '!!binary ', '<<: ', '%YAML 1.1\n', '\ufeff', '\u0000', '\ud800', '\u202e'],
@@ -25,7 +25,7 @@ const added = fc.oneof(
   fc.constantFrom(...TOKENS).map((token) => token.repeat(400)),
 );
 
-/** Texts that have nothing to do with anything, or with something else. */
+/** Random texts, also with tokens. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), added);
 
 interface Edit {
@@ -40,7 +40,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   added: fc.oneof({ weight: 4, arbitrary: added }, fc.uint8Array({ maxLength: 4 })),
 });
 
-/** A valid text with a few edits anywhere in its bytes, or cut off. */
+/** A valid text with a few edits anywhere in its bytes, or truncated. */
 export function mutatedText(valid: string): fc.Arbitrary<Buffer> {
   const bytes = Buffer.from(valid);
   const edited = fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) => edits.reduce(applyEdit, bytes));
@@ -53,7 +53,7 @@ function applyEdit(bytes: Buffer, { at, removed, added: text }: Edit): Buffer {
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(start + removed)]);
 }
 
-/** Bytes that have nothing to do with anything. */
+/** Random bytes. */
 export const anyBytes: fc.Arbitrary<Buffer> = fc
   .oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 100 }))
   .map((bytes) => Buffer.from(bytes));
@@ -63,7 +63,7 @@ const strange: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>('', ' ', null, true, 0, -1, 1.5, 1e21, [], {}, '__proto__', 'a'.repeat(5_000), ...TOKENS),
 );
 
-/** Values of JSON as this project calls them. */
+/** Converts to this project's type of JSON values. */
 function toJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json; // it was made of JSON
 }
@@ -88,7 +88,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ at: place, does: fc.constant('copy' as const), from: place }),
 );
 
-/** A valid value in which a few places hold something else: still JSON, and seldom what it should be. */
+/** A valid value in which a few places have another JSON value, which is seldom valid there. */
 export function mutatedJson(valid: Json): fc.Arbitrary<string> {
   return fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => {
     const box = { value: structuredClone(valid) };
@@ -97,7 +97,7 @@ export function mutatedJson(valid: Json): fc.Arbitrary<string> {
   });
 }
 
-/** A place in a value: what holds it, and under which key. */
+/** A place in a value: its parent and its key. */
 interface Place {
   readonly holder: Record<string, Json | undefined>;
   readonly key: string;

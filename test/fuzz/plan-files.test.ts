@@ -42,7 +42,7 @@ describe('a mutated plan file', () => {
   });
 });
 
-/** The plan file from `examples/everything` to another stack of that name. */
+/** Creates the plan file from `examples/everything` to another stack with the same name. */
 async function planChange(seed: ServerSeed): Promise<string> {
   const folder = createFolder();
   writeFileSync(join(folder, 'manifests.yaml'), readFileSync('test/walks/everything-changed.yaml.txt'));

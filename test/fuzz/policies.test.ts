@@ -10,7 +10,7 @@ import { withWatchdog } from './watchdog.ts';
 
 const RULES = [...BOMBS, ...FAILURES, ...UNREADABLE].map(([, expression]) => expression);
 
-/** Parts of rules, of each type, and what is of none. */
+/** Parts of rules, of each type and of none. */
 const leaf = fc.constantFrom(
   ...['true', 'false', 'null', '0', '1', '-1', '9223372036854775807', '1.5', '2u', '""', '"a"', '"🦊\\u0000"', 'b"a"'],
   ...[
@@ -36,7 +36,7 @@ const leaf = fc.constantFrom(
   ],
 );
 
-/** Rules of every form that the language has, most of them wrong. */
+/** Rules with every syntax of the language, most of them wrong. */
 const { rule } = fc.letrec<{ rule: string }>((tie) => ({
   rule: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -65,7 +65,7 @@ const { rule } = fc.letrec<{ rule: string }>((tie) => ({
   ),
 }));
 
-/** The library alone, with neither types nor bounds: what it says of a small rule. */
+/** Evaluates a small rule with the CEL library alone, without types and limits. */
 function evaluateWithLibrary(expression: string): unknown {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
@@ -84,7 +84,7 @@ function evaluateWithLibrary(expression: string): unknown {
   }
 }
 
-/** What holds of any text: it is an error at its place, or it is asked, and whatever keeps it from an answer refuses. */
+/** Expects that any text is an error at its position, or is evaluated, and refuses if it cannot be evaluated. */
 function expectVerdict(expression: string): void {
   const { policies, diagnostics, findings } = evaluateRule(expression, { message: `\${${expression}}` });
   if (policies.length === 0) {

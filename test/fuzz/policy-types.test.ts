@@ -11,9 +11,9 @@ import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { holds } from '../laws/properties.ts';
 import { LONG } from '../tries.ts';
 
-/** Types are checked when a policy is read: nothing that evaluates well is refused. */
+/** Types are checked when a policy is read: no policy that evaluates without an error is refused. */
 
-/** Resources of several kinds, as plans have them. */
+/** Resources of several kinds, as in plans. */
 const resources = fc
   .subarray([...MANIFEST_KINDS], { minLength: 1, maxLength: 3 })
   .chain((kinds) =>
@@ -25,10 +25,10 @@ function toVisible(kind: Kind, spec: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(normalizeSpec(kind, spec)).filter(([name]) => visible.has(name)));
 }
 
-/** Names that can follow a dot, which no word of the language can. */
+/** Names that can follow a dot: not the words of the language. */
 const WORD = /^(?!(?:true|false|null|in)$)[a-z]\w*$/;
 
-/** Ways to everything in a value, with what is there. */
+/** Lists the expressions for everything in a value, with their values. */
 function listPlaces(at: string, value: Json): readonly (readonly [place: string, value: Json])[] {
   const inner = isJsonArray(value)
     ? value.map((one, index): [string, Json] => [`${at}[${index}]`, one])
@@ -39,7 +39,7 @@ function listPlaces(at: string, value: Json): readonly (readonly [place: string,
   return [[at, value] as const, ...inner.flatMap(([place, one]) => listPlaces(place, one))];
 }
 
-/** Conditions that can be asked of a value, because of what it is. */
+/** Lists conditions that fit the type of a value. */
 function listConditions(place: string, value: Json): readonly string[] {
   const some = [`${place} != null`, `null == ${place}`, `[${place}, null].size() == 2`, `type(${place}) == null_type`];
   const own = [

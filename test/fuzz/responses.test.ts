@@ -19,19 +19,19 @@ const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])
   ['abuse-report submit https://a.example.net/x', [0, 1, 3, 4]],
 ];
 
-/** One answer that is not as it should be. */
+/** One corrupted response. */
 interface Corruption {
-  /** Which answer, counting from 0. Reading comes first. */
+  /** The number of the response, from 0. Reads come first. */
   readonly nth: number;
-  /** Whether every later answer on the same path is as bad: then asking again does not help. */
+  /** Whether each later response on the same path is corrupted too, so that a retry does not help. */
   readonly stays: boolean;
   readonly status: number | undefined;
   readonly contentType: string | undefined;
-  /** Makes the new body of the old one, from a number. */
+  /** Returns a new body for a body. */
   readonly corrupt: (body: string) => Buffer;
 }
 
-/** A body of another kind, chosen with the seed of the corruption itself: what the body was is known only when it comes. */
+/** A corruption of a body, chosen with the seed of the corruption, because the body is known only when it arrives. */
 const corrupt: fc.Arbitrary<Corruption['corrupt']> = fc.oneof(
   anyBytes.map((bytes) => () => bytes),
   fc.nat().map((seed) => (body: string) => sampleOne(mutatedText(body), seed)),
@@ -77,7 +77,7 @@ describe('malformed responses of a service', () => {
   });
 });
 
-/** A list that stays unreadable ends the run before its first write. */
+/** Expects that an unreadable list ends the run before its first write. */
 function expectNothingDone({ exitCode, writes, stdout, stderr }: FuzzResult): void {
   expect(exitCode, stdout).not.toBe(0);
   expect(writes, `${stdout}${stderr}`).toBe(0);

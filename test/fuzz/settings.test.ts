@@ -18,7 +18,7 @@ import {
 } from './fuzzing.ts';
 import { anyBytes, anyText, mutatedJson, mutatedText } from './mutations.ts';
 
-/** Flags whose value says nothing of where something is written. */
+/** Flags whose value does not name a file to write. */
 const FLAGS = [
   ...['--base-url', '--version-header', '--rate-limit', '--timeout'],
   ...['--ca-file', '--format', '--target', '--report'],
@@ -34,7 +34,7 @@ const VARIABLES = [
   ...['HTTPS_PROXY', 'http_proxy', 'all_proxy', 'NO_PROXY', 'NO_COLOR', 'TMPDIR'],
 ] as const;
 
-/** Values that are right somewhere, and any other. A path leads nowhere but into the folder of the test. */
+/** Values that are valid for some flag, and random ones. A path stays in the folder of the test. */
 const value = fc
   .oneof(
     anyText,

@@ -46,7 +46,7 @@ describe('bytes that are no HTTP response', () => {
   });
 });
 
-/** Answers every request with the same bytes, and hangs up. */
+/** Sends the same bytes as the response to each request, and closes the connection. */
 async function listenWithBytes(toBytes: () => Uint8Array): Promise<string> {
   const server: NetServer = createServer((socket) => {
     socket.on('error', () => socket.destroy());

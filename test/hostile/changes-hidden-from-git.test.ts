@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { commitAll, git, toStack } from '../repository/tree.ts';
 
-/** The author of a pull request changes what edgewise reads, and git says that nothing changed. */
+/** The author of a pull request changes what edgewise reads, and git reports no change. */
 
 const WEB = 'live/web/edge.yaml';
 const TEXT = toManifest('WeightedBackend', 'w', {
@@ -14,7 +14,7 @@ const TEXT = toManifest('WeightedBackend', 'w', {
   backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 },
 });
 
-/** A repository with two stacks, of which `other` never changes. */
+/** A repository with two stacks. The stack `other` never changes. */
 async function createRepository(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const workspace = await createWorkspace({
     'live/web/edgewise.yaml': toStack('web'),
@@ -33,19 +33,19 @@ async function listChanged({ edgewise }: Workspace, env: Readonly<Record<string,
   return stdout.trim().split('\n').join(' ');
 }
 
-/** A fresh checkout, in which git writes each file by the attributes that it has. */
+/** Checks the files out again, so that git writes each file by its attributes. */
 async function checkOutAgain({ folder }: Workspace): Promise<void> {
   for (const file of git(folder, 'ls-files', '-z').split('\0').filter(Boolean)) await rm(join(folder, file));
   git(folder, 'checkout-index', '--all', '--index', '--force');
 }
 
-/** Commits single files, as they are in the index or the working tree, and no other. */
+/** Commits single files from the index or the working tree, and no other. */
 function commit({ folder }: Workspace, ...files: readonly string[]): void {
   git(folder, 'add', '--', ...files);
   git(folder, 'commit', '-q', '-m', 'more');
 }
 
-/** Attributes with which git writes another file than the one that is committed. */
+/** Attributes with which git checks out another file than the committed one. */
 const ATTRIBUTES = ['ident', 'working-tree-encoding=UTF-7', 'working-tree-encoding=UTF-16LE-BOM', 'text eol=crlf'];
 
 describe('attributes that change the checkout of git mark a stack as changed', () => {
@@ -81,7 +81,7 @@ describe('attributes that change the checkout of git mark a stack as changed', (
     await mkdir(join(workspace.folder, '.git/info'), { recursive: true });
     await workspace.write({ [file]: '*.yaml ident\n' });
     await checkOutAgain(workspace);
-    // What is checked out by the same attributes is the same.
+    // The same attributes check out the same file.
     expect(await listChanged(workspace)).toBe(file.startsWith('.git/') ? '' : 'live/web');
     await writeFile(join(workspace.folder, WEB), TEXT);
     expect(await listChanged(workspace)).toBe(file.startsWith('.git/') ? 'live/web' : '');
@@ -434,7 +434,7 @@ describe('a comparison with a commit', () => {
   });
 });
 
-/** Refs that a user with a branch of their own can push, by the name of a commit that git then takes for theirs. */
+/** Refs that a user can push from their own branch, named so that git resolves the name of a commit to them. */
 const REFS: readonly (readonly [ref: string, name: string])[] = [
   ['refs/tags/origin/main', 'origin/main'],
   ['refs/heads/origin/main', 'origin/main'],

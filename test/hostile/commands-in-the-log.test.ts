@@ -37,7 +37,7 @@ const COMMANDS = [
   '\u001b[8mha:////4AAA=\u001b[0m',
 ] as const;
 
-/** Everything that others choose in a manifest and at the service. */
+/** Every text that others choose in a manifest and at the service. */
 function toFiles(text: string): Readonly<Record<string, string>> {
   const key = text.slice(0, 40);
   const folder = `live/n${text.slice(0, 60).replaceAll('/', '_')}`;
@@ -59,7 +59,7 @@ function toFiles(text: string): Readonly<Record<string, string>> {
 
 const FORMATS = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
 
-/** Commands besides the annotations of `--format github`. */
+/** Lists the commands in an output, except the annotations of `--format github`. */
 function findOthers(printed: string, format: string): unknown {
   const others = readCommands(printed).filter(
     ({ name, properties }) =>
@@ -75,7 +75,7 @@ interface Shown {
   readonly printed: string;
 }
 
-/** What commands print in every format, and what is in each file that they write. No variable tells of a job. */
+/** Runs commands in every format. Returns their outputs, and the files that they write. No variable of a job is set. */
 async function showAll(text: string): Promise<readonly Shown[]> {
   const workspace = await createWorkspace(toFiles(text));
   const shown: Shown[] = [];
@@ -129,7 +129,7 @@ async function readFiles(folder: string): Promise<readonly Shown[]> {
 }
 
 describe('a text with a command to the runner of a job', () => {
-  // Every command goes through the escaper below, and a quarter of them through each format of each command line.
+  // Every text goes through the escaper below, and a quarter of them through each format of each command line.
   it.each(selectEvenly(COMMANDS))('produces no command in the log, in any format: %j', async (text) => {
     for (const { format, printed } of await showAll(text))
       expect(findOthers(printed, format), `${format}\n${printed}`).toEqual([]);
@@ -168,7 +168,7 @@ describe('a text with a command to the runner of a job', () => {
   });
 });
 
-/** Every string in a document, names of members included. */
+/** Lists every string in a document, with the names of members. */
 function listTexts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -201,7 +201,7 @@ describe('a program that decodes an output', () => {
   });
 });
 
-/** Escape sequences are made harmless before, and not by what is tested here. */
+/** An escape sequence, which is escaped before this test. */
 const NOTE = '\u001b[8mha:';
 
 describe('a line that is written in pieces', () => {

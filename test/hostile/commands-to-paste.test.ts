@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
-/** Names that run a command, or are several words, in a shell that gets them unquoted. */
+/** Names that run a command, or are several words, in a shell if they are not quoted. */
 const NAMES = ['$(touch pwned)', '`touch pwned`', 'a;touch pwned', 'a\ntouch pwned', "it's", '=touch', '-n', '~', '*'];
 
-/** The words that a shell makes of a part of a command line. */
+/** Returns the words that a shell reads in a part of a command line. */
 function readWords(line: string, cwd: string): readonly string[] {
   const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { cwd, encoding: 'utf8' });
   return printed.split('\0').slice(0, -1);
@@ -21,7 +21,7 @@ async function readRemedy(workspace: Workspace, words: readonly string[]): Promi
   return stdout + stderr;
 }
 
-/** What a shell gets if the name has a line break: the escape of it, still in quotes. */
+/** Returns the escape of a name with a line break, in quotes. */
 function toShellEscaped(name: string): string {
   return name.replaceAll('\n', '\\n');
 }

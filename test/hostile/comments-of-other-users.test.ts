@@ -80,7 +80,7 @@ describe('a report of another author', () => {
   });
 });
 
-/** A server that remembers the headers of each request. */
+/** A server that records the headers of each request. */
 async function startListener(
   answer: (path: string) => { status: number; headers: Record<string, string>; body?: string },
 ) {
@@ -100,7 +100,7 @@ const FORGES = [
   ['GitLab', createGitLabEnvironment],
 ] as const;
 
-/** A server that answers every request by writing a body of its own. */
+/** A server that writes the same body as the response to each request. */
 async function startEndlessServer(write: (response: ServerResponse, url: string) => void) {
   let requests = 0;
   const server = createServer(({ url: path = '/' }, response) => {

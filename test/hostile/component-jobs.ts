@@ -7,26 +7,26 @@ import { COMPILED } from '../setup.ts';
 
 const COMPONENT = 'examples/pipelines/gitlab/templates/edgewise.yml';
 
-/** One job of the component, and where it runs. */
+/** One job of the component, and its folders. */
 export interface JobCall {
   readonly job: 'edgewise-plan' | 'edgewise-apply' | 'edgewise-drift';
-  /** What the command `edgewise` starts, once it is installed. */
+  /** The program behind the command `edgewise`, once it is installed. */
   readonly program: string;
   /** The working folder of the job. */
   readonly checkout: string;
-  /** Outside of it: programs, and what they were given. */
+  /** The folder of the runner, outside of the checkout: programs, and records of their starts. */
   readonly runner: string;
   readonly inputs: Readonly<Record<string, string>>;
   readonly variables: Readonly<Record<string, string>>;
-  /** Whether npm ends with an error. */
+  /** Whether npm fails. */
   readonly failsEarly?: boolean;
 }
 
-/** How a job ended. */
+/** The result of a job. */
 export interface RanJob {
   readonly exitCode: number;
   readonly log: string;
-  /** Each program that was started: its words, and the variables that it was given. */
+  /** The words and variables of each program that was started. */
   readonly started: readonly { readonly words: readonly string[]; readonly env: Readonly<Record<string, string>> }[];
 }
 
@@ -36,7 +36,7 @@ const job = z.object({
   script: z.array(z.string()).optional(),
 });
 
-/** Runs the scripts of a job as they stand in the component, in one shell, as GitLab does. npm and edgewise note what they are given. */
+/** Runs the scripts of a job from the component in one shell, as GitLab does. npm and edgewise record their words and variables. */
 export async function runJob(call: JobCall): Promise<RanJob> {
   const { base, own } = await readJob(call);
   const before = (own.before_script ?? base.before_script ?? []).flat();
@@ -71,7 +71,7 @@ const PREDEFINED = {
   CI_DEFAULT_BRANCH: 'main',
 };
 
-/** The component with its inputs filled in, as GitLab does: text in text. */
+/** Fills in the inputs of the component as text, as GitLab does. */
 async function readJob({ job: name, inputs }: JobCall) {
   const text = await readFile(COMPONENT, 'utf8');
   const [header] = parseAllDocuments(text);
@@ -94,12 +94,12 @@ async function readJob({ job: name, inputs }: JobCall) {
 
 type Script = z.infer<typeof job>['before_script'];
 
-/** `!reference [.edgewise, before_script]` is what stands there. */
+/** Resolves `!reference [.edgewise, before_script]`. */
 function resolveReferences(script: Script, shared: Script): Script {
   return script?.flatMap((line) => (Array.isArray(line) ? (shared ?? []) : [line]));
 }
 
-/** Both are programs that note their words and variables. */
+/** Installs two programs that record their words and variables. */
 async function installPrograms({ runner, program, failsEarly = false }: JobCall): Promise<string> {
   const bin = join(runner, 'bin');
   await mkdir(bin, { recursive: true });

@@ -23,7 +23,7 @@ async function writeStack(folder: string, name: string, port: number): Promise<s
 const readNames = async (file: string): Promise<readonly string[]> =>
   Array.from((await readFile(file, 'utf8')).matchAll(/\\"name\\":\\"(\w+)\\"/g), ([, name = '']) => name).sort();
 
-/** Holds the lock of a file as another process would, until it is told to let go. */
+/** Locks a file as another process would, until it is unlocked. */
 async function createLock(file: string, ageMs = 0): Promise<void> {
   await mkdir(`${file}.lock`);
   const time = new Date(Date.now() - ageMs);
@@ -48,7 +48,7 @@ describe('several processes with one file of the embedded server', () => {
     const [first, second] = [await writeStack(folder, 'a', 20_001), await writeStack(folder, 'b', 20_002)];
     const env = { EDGEWISE_BASE_URL: `embedded:${file}` };
     let other: Promise<unknown> = Promise.resolve();
-    // The plan is made of the file as it was; the other one writes it before the answer.
+    // The plan is made from the file as it was. The other process writes it before the response.
     const { exitCode, stderr } = await runCommand(['apply', first], {
       cwd: folder,
       env,
@@ -136,7 +136,7 @@ describe('a snapshot of the bundled server', () => {
   });
 });
 
-/** Time passes as it does for processes. */
+/** Lets real time pass. */
 function sleep(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }

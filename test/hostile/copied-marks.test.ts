@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 
-/** Another user of the account copies the mark of a resource onto one of their own, whose token they know. */
+/** Another user of the account copies the mark of a resource to one of their own, with a token that they know. */
 
 const TOKENS = ' --token-directory tokens';
 const APPLY = `apply m --yes${TOKENS}`;
@@ -19,7 +19,7 @@ function list({ server }: Workspace, kind = 'Credential') {
   return server.snapshot().resources[kind] ?? [];
 }
 
-/** Applies the manifests an hour ago, so that what a stranger makes is younger. */
+/** Applies the manifests an hour ago, so that a resource of the other user is younger. */
 async function createAccount(manifests: string): Promise<Workspace> {
   let now = new Date(NOW.getTime() - 3_600_000);
   const workspace = await createWorkspace({ 'm/edgewise.yaml': manifests }, { now: () => now });
@@ -28,7 +28,7 @@ async function createAccount(manifests: string): Promise<Workspace> {
   return workspace;
 }
 
-/** Creates a resource of the stranger. `change`: what they change in the mark that they copy. */
+/** Creates a resource of the other user with a copy of the mark. `change`: their edits of the mark. */
 async function createCopy(
   workspace: Workspace,
   change: (mark: JsonObject, id: string) => JsonObject = (mark) => mark,

@@ -5,7 +5,10 @@ import { listWrites } from '../repository/tree.ts';
 
 const TOKENS = ' --token-directory tokens';
 
-/** After an interrupted plan file that creates it, a credential is replaced only if its token was not delivered. */
+/**
+ * When a plan file that creates a credential is applied again after an interruption, the credential is replaced only if its token was not
+ * delivered.
+ */
 describe('a plan file that creates a credential replaces none', () => {
   const AGENT = `${STACK}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`;
   const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
@@ -19,7 +22,7 @@ describe('a plan file that creates a credential replaces none', () => {
     };
   };
 
-  /** What stands in the place of what the file creates. */
+  /** The live credential at the address that the file creates. */
   const THERE: readonly (readonly [string, number, (workspace: Workspace) => Promise<unknown>])[] = [
     ['that was delivered', 0, ({ edgewise }) => edgewise(`apply m --yes${TOKENS}`)],
     [

@@ -5,7 +5,7 @@ import { createWorkspace, STACK } from '../cli/workspace.ts';
 import { startRawServer } from '../client/raw-server.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 
-/** How a service keeps a request busy: it always sends something, and never ends. */
+/** Responses that never end, because a byte always follows. */
 const DRIPS: readonly (readonly [string, (response: ServerResponse) => void])[] = [
   ['a byte of the body at a time', (response) => createSlowService(response.writeHead(200, TYPE), '{"tcp_edges": [')],
   [
@@ -42,7 +42,7 @@ function repeatUntilClosed(open: { once: (event: 'close', end: () => void) => un
   open.once('close', () => clearInterval(timer));
 }
 
-/** Plans against a service that answers like this, with a time limit of a second, and counts the requests. */
+/** Plans against a service with these responses and a time limit of one second, and counts the requests. */
 async function plan(answer: (response: ServerResponse) => void) {
   let requests = 0;
   const server = await startRawServer((_, response) => {
@@ -59,7 +59,7 @@ describe('a service that never ends its response', () => {
   it.each(DRIPS)('delays a plan for the time limit of one request, by %s', async (_, answer) => {
     const { exitCode, stderr, requests } = await plan(answer);
     expect(exitCode, stderr).toBe(1);
-    // A retry has only the time that the first attempt left, not the whole time again.
+    // A retry has only the time that the first attempt left.
     expect(requests()).toBeLessThanOrEqual(2);
     expect(stderr).toMatch(/no complete response in time|the connection was lost/);
   });

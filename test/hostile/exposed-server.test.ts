@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type ListenOptions, listen } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 
-/** Listens, if it is allowed to, and stops at once. */
+/** Starts a server if that is allowed, and stops it at once. */
 function serve(words: readonly string[]) {
   return runCommand(['serve', '--port', '0', ...words], { cwd: '.', onListen: (interrupt) => setImmediate(interrupt) });
 }
@@ -37,7 +37,7 @@ describe('a bundled server that other machines can reach', () => {
   );
 });
 
-/** Sends a request as it is, and returns the status line and the whole response. */
+/** Sends bytes, and returns the status line and the whole response. */
 async function send(url: string, lines: readonly string[], body = ''): Promise<{ status: number; received: string }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
@@ -51,7 +51,7 @@ async function send(url: string, lines: readonly string[], body = ''): Promise<{
   return { status: Number(received.split(' ')[1]), received };
 }
 
-/** What a page sends that knows the key. */
+/** The headers of a page that knows the key. */
 const ADMITTED = ['authorization: Bearer dev', 'service-version: 2', 'content-type: application/json'];
 
 async function open(options: Partial<ListenOptions> = {}) {

@@ -7,7 +7,7 @@ import { findRepository, listRootsOfPaths } from '../../src/files/boundary.ts';
 import { findDistrust, searchUpward } from '../../src/files/owners.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
-/** Another user of the machine leaves files above the manifests, where edgewise looks for them by itself. */
+/** Another user of the machine leaves files above the manifests, where edgewise searches by default. */
 
 const ROOT = 0;
 const STRANGER = 65_534;
@@ -21,7 +21,7 @@ spec:
   tokens: { default: { command: [sh, -c, "touch pwned"] } }
 `;
 
-/** A folder of the victim, in a folder in which a stranger can write. */
+/** A folder of the user below a folder that other users can write to. */
 async function createWorkspaceBelowShared(mode = 0o1777): Promise<Workspace & { readonly shared: string }> {
   const workspace = await createWorkspace({ 'build/manifests/edgewise.yaml': STACK + toEdge('web', 20_001) });
   await chmod(workspace.folder, mode);
@@ -32,7 +32,7 @@ function changeOwner(uid: number, ...paths: readonly string[]): void {
   for (const path of paths) lchownSync(path, uid, uid);
 }
 
-/** The stranger makes the shared folder a repository with Defaults. */
+/** Another user makes the shared folder a repository with Defaults. */
 async function createForeignRepository({
   shared,
   write,
@@ -114,7 +114,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
 });
 
 describe.runIf(isRoot)('Defaults above the manifests are refused by name', () => {
-  /** Each makes something wrong with Defaults that belong to a trusted user, in a repository of that user. */
+  /** Changes that each make Defaults untrusted, in a repository of a trusted user. */
   const WRONG: Readonly<Record<string, (at: Workspace) => unknown>> = {
     'as a link of another user to a file of root': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
@@ -157,7 +157,7 @@ describe.runIf(isRoot)('Defaults above the manifests are refused by name', () =>
   });
 });
 
-/** All files and folders below a folder, and the folder. */
+/** Lists a folder, and all files and folders below it. */
 function listAll(folder: string): readonly string[] {
   return [folder, ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))];
 }
@@ -262,7 +262,7 @@ describe('a search upward', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const climbing = files.filter((name) => {
       const text = readFileSync(join('src', name), 'utf8');
-      // Each loop up to the root of the file system compares a folder with its parent, or lists what is above.
+      // A loop up to the root of the file system compares a folder with its parent, or lists the folders above.
       return /dirname\(([\w.]+)\) === \1|([\w.]+) === dirname\(\2\)|listAncestors\b/.test(text);
     });
     expect(climbing.sort()).toEqual(['files/owners.ts', 'files/real-path.ts', 'manifest/load-upward.ts']);

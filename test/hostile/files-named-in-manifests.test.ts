@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
-/** What the author of a pull request must not see: it lies beside the checkout, where a pipeline keeps its keys. */
+/** A secret beside the checkout, where a pipeline keeps its keys. The author of a pull request must not see it. */
 const SECRET = 'the-key-of-somebody-else-0123456789';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
@@ -75,7 +75,7 @@ describe('a file outside of the repository that a pull request names', () => {
     ['spec.tokens.credentials.ci.directory', toStack('{ tokens: { credentials: { ci: { directory: /tmp/t } } } }')],
     ['lifecycle.write_to', STACK + toCertificate('{ write_to: ../home/.bashrc }')],
     ['lifecycle.write_to', STACK + toCertificate('{ write_to: .git/hooks/post-checkout }')],
-    // What the file systems of Windows and macOS take for .git.
+    // Names that the file systems of Windows and macOS resolve to .git.
     ...[
       '.GIT',
       '.git.',

@@ -10,7 +10,7 @@ import { writeToDeviceOrPipe } from '../../src/files/write-file.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from '../repository/tree.ts';
 
-/** Another user of the machine was first in a folder that everybody may write to. */
+/** Another user of the machine has created files in a folder that every user can write to. */
 
 const OWN = process.getuid?.();
 const NOBODY = 65_534;
@@ -87,7 +87,7 @@ describe('a token folder', () => {
   });
 });
 
-/** A folder that everybody may write to, as `/tmp` is, with what another user made in it. */
+/** A folder that every user can write to, such as `/tmp`, with a file or folder of another user. */
 async function createSharedFolder(workspace: Workspace, make: (path: string) => unknown): Promise<string> {
   const shared = join(workspace.folder, 'shared');
   await mkdir(shared);
@@ -309,7 +309,7 @@ describe('a file that is read', () => {
     const [file, pipe] = [join(folder, 'file'), join(folder, 'pipe')];
     await writeFile(file, 'text');
     execFileSync('mkfifo', [pipe]);
-    const budget = { spend: () => renameSync(pipe, file) }; // asked between the look and the read
+    const budget = { spend: () => renameSync(pipe, file) }; // called between the check and the read
     expect(() => readInput(file, { budget })).toThrow('became another file');
   });
 });

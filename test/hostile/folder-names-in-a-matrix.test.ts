@@ -12,10 +12,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   _: 'value-of-_',
 };
 
-/**
- * How GitLab fills in variables: first the server, as `ExpandVariables` does, then the runner, as Go's `os.Expand`
- * does with `$$` for a `$`.
- */
+/** Expands variables as GitLab does: first the server, as `ExpandVariables`, then the runner, as Go's `os.Expand` with `$$` for a `$`. */
 function expandAsGitLab(value: string): string {
   const onServer = value.replace(
     /\$\$|%%|\$([a-zA-Z_]\w*)|\$\{([a-zA-Z_]\w*)\}|%([a-zA-Z_]\w*)%/g,
@@ -30,7 +27,7 @@ function expandAsGitLab(value: string): string {
   });
 }
 
-/** The stacks of a folder, by the matrix that GitLab gets. */
+/** Lists the stacks of a folder from the matrix for GitLab. */
 async function readGitLabMatrix(folder: string) {
   const { edgewise } = await createWorkspace({ [`live/${folder}/edgewise.yaml`]: toStack('web') });
   const result = await edgewise('stacks live --format gitlab');

@@ -4,7 +4,7 @@ import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { expectPrintable, FORM_JUDGES } from '../report/form-judges.ts';
 
-/** The author of a pull request names folders and files so that a name acts on a terminal, forges a line or hides what follows. */
+/** The author of a pull request chooses names of folders and files that control a terminal, forge a line or hide text. */
 
 const NAME = 'a\u001b[2J\nforged\u202e::error::x\u0085y';
 
@@ -14,7 +14,7 @@ function toNamedStack(name: string): string {
   return STACK.replace('name: test', `name: ${name}`);
 }
 
-/** Folders whose stack is valid, has an error that is found when it is read, and one that is found when it is checked; and a file of no stack. */
+/** Folders with a valid stack, with an error at reading and with an error at checking; and a file of no stack. */
 const FILES: Readonly<Record<string, string>> = {
   [`good-${NAME}/${NAME}.yaml`]: toNamedStack('good') + toEdge('a', 20_001),
   [`torn-${NAME}/${NAME}.yaml`]: `${toNamedStack('torn')}---\nkind: [\n`,
@@ -28,7 +28,7 @@ function run({ folder, recorder }: Workspace, words: readonly string[]): Promise
   return runCommand(words, { cwd: folder, transport: recorder.transport });
 }
 
-/** Nothing acts, and no line is forged, also after a line break of the format. A place in SARIF is a URI. */
+/** Expects that no character controls a terminal and no line is forged, also after a line break of the format. A position in SARIF is a URI. */
 function expectEscaped(shown: string): void {
   expectPrintable(shown);
   const text = shown.replace(/"uri": "[^"]*"/g, '');

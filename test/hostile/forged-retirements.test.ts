@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 
-/** Another user of the account writes marks which say that a credential is an old one, and retires. */
+/** Another user of the account writes marks that claim that a credential is an old one, and retires. */
 
 const TOKENS = ' --token-directory tokens';
 const APPLY = `apply m --yes${TOKENS}`;
@@ -31,7 +31,7 @@ async function createForgery(workspace: Workspace, create: (id: string) => JsonO
 
 const MANIFEST = (more: object) => toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] }, more);
 
-/** A credential that was delivered an hour ago, and with `isRotated` an old one of it. */
+/** Creates a credential that was delivered an hour ago, and if `isRotated` an old one of it. */
 async function createAccount({ isProtected = false, isRotated = false } = {}) {
   let now = new Date(NOW.getTime() - 3_600_000);
   const lifecycle = { keep_old_for: '24h', ...(isProtected && { protect: true }) };
@@ -48,7 +48,7 @@ async function createAccount({ isProtected = false, isRotated = false } = {}) {
   return { workspace, current, old: isRotated ? first : undefined };
 }
 
-/** The mark of another credential which says that the one of the stack retires. `id`: its own id. */
+/** The mark of another credential, which claims that the credential of the stack retires. `id`: its own id. */
 const toForged = (id: string, mine: string): JsonObject => ({
   stack: 'test',
   name: 'agent',

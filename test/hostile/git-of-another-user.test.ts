@@ -7,11 +7,11 @@ import { isTracked } from '../../src/repository/git.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { commitAll, git, toRepository } from '../repository/tree.ts';
 
-/** Another user of the machine, or a hook around edgewise, wants git to look elsewhere or to run a program. */
+/** Another user of the machine, or a hook that starts edgewise, tries to make git read another repository or run a program. */
 
 const STRANGER = 65_534;
 const isRoot = process.getuid?.() === 0;
-/** A configuration of git without exceptions from its check of owners. */
+/** A configuration of git that trusts no repository of another owner. */
 const NO_EXCEPTION = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_SYSTEM: '/dev/null',
@@ -24,7 +24,7 @@ function changeOwner(folder: string): void {
 }
 
 describe.runIf(isRoot)('a repository of another user', () => {
-  /** A partial clone whose index makes `git ls-files` fetch, with a program in the place of the remote's. */
+  /** A partial clone whose index makes `git ls-files` fetch, with a program in place of the remote. */
   async function createTrap(): Promise<Workspace> {
     const workspace = await createWorkspace({ 'build/a': '1', 'other/b': '2' });
     const { folder } = workspace;
@@ -39,7 +39,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
       ['remote.origin.promisor', 'true'],
       ['remote.origin.url', folder],
       ['remote.origin.uploadpack', `touch ${folder}/ran; git-upload-pack`],
-      // More specific than what edgewise sets.
+      // More specific than the setting of edgewise.
       ['protocol.file.allow', 'always'],
     ] as const)
       git(folder, 'config', name, value);

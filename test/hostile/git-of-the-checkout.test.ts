@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { expectNoSecret, KEY, TOKEN } from './secret-values.ts';
 
-/** The author of a pull request wants git, which edgewise starts, to start a program of the commit. */
+/** The author of a pull request tries to make git, which edgewise starts, run a program of the commit. */
 
-/** A repository with a commit, in whose folders stacks are. */
+/** A repository with a commit that has stacks in its folders. */
 async function createRepository(): Promise<Workspace> {
   const workspace = await createWorkspace({
     'live/edgewise.yaml': STACK,
@@ -29,7 +29,7 @@ function git(cwd: string, ...words: readonly string[]): void {
   execFileSync('git', words, { cwd, stdio: 'ignore' });
 }
 
-/** Each starts a program when git does something that edgewise asks it for. */
+/** Settings that each run a program when git does something for edgewise. */
 const SETTINGS: readonly (readonly [string, readonly string[]])[] = [
   ['core.fsmonitor', ['core.fsmonitor']],
   ['diff.external', ['diff.external']],
@@ -40,7 +40,7 @@ describe('git runs no program of the checkout', () => {
   it.each(SETTINGS)('named by a bare repository in a folder of the commit: %s', async (_, names) => {
     const workspace = await createRepository();
     const { folder, edgewise } = workspace;
-    // A bare repository is a folder of ordinary files, which a commit can hold, and git takes the folder that it is in for its own.
+    // A bare repository consists of ordinary files, which a commit can contain, and git treats the folder as a repository.
     for (const name of ['HEAD', 'config', 'objects', 'refs', 'index'])
       await cp(join(folder, '.git', name), join(folder, 'live', name), { recursive: true });
     const config = join(folder, 'live/config');
@@ -48,7 +48,7 @@ describe('git runs no program of the checkout', () => {
     git(folder, 'config', '--file', config, 'core.worktree', '..');
     for (const name of names) git(folder, 'config', '--file', config, name, join(folder, 'ran.sh'));
     const anyhow = ['-C', join(folder, 'live'), '-c', 'safe.bareRepository=all'];
-    // Git is asked in the folder of a stack that has inputs.
+    // Edgewise runs git in the folder of a stack that has inputs.
     await writeFile(join(folder, 'live/edgewise.yaml'), `${STACK}spec: { inputs: ["*.yaml"] }\n`);
     spawnSync('git', [...anyhow, 'diff', '--ext-diff', 'HEAD', '--'], { cwd: folder });
     expect(existsSync(join(folder, 'ran'))).toBe(true);
@@ -99,10 +99,7 @@ describe('a committed program called git', () => {
   });
 });
 
-/**
- * What settings of git can name a program in. `PROGRAM` is the path of one, `MARKER` a command line that leaves the same
- * mark.
- */
+/** Settings of git that name a program. `PROGRAM`: its path; `MARKER`: a command line that creates the same file. */
 const PROGRAMS: readonly (readonly [name: string, value: string])[] = [
   ...['core.fsmonitor', 'core.pager', 'core.editor', 'core.askPass', 'core.sshCommand', 'core.gitProxy'].map(
     (name) => [name, 'PROGRAM'] as const,
@@ -140,7 +137,7 @@ const PROGRAMS: readonly (readonly [name: string, value: string])[] = [
 
 const HOOKS = ['post-checkout', 'post-index-change', 'reference-transaction', 'pre-commit', 'pre-auto-gc', 'fsmonitor'];
 
-/** Sets everything, in a file that git reads. */
+/** Writes all settings to a file that git reads. */
 async function writeProgramSettings({ folder }: Workspace, file: string, names = PROGRAMS): Promise<void> {
   for (const hook of HOOKS) await cp(join(folder, 'ran.sh'), join(folder, 'hooks', hook), { recursive: true });
   for (const [name, value] of names) {
@@ -149,7 +146,7 @@ async function writeProgramSettings({ folder }: Workspace, file: string, names =
   }
 }
 
-/** Each command that asks git something, with attributes that name each of the drivers. */
+/** Runs each command that starts git, with attributes that name each driver. */
 async function runEveryCommand(
   { folder, edgewise, write }: Workspace,
   env: Readonly<Record<string, string>> = {},

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from '../cli/workspace.ts';
 
-/** A service whose answers have other ids than it keeps. */
+/** A service whose responses have other ids than its store. */
 function withRenamedIds(transport: Transport, pattern: RegExp, id: string): Transport {
   return async (request) => {
     const response = await transport(request);
@@ -36,7 +36,7 @@ describe('an id that the service chose', () => {
     const { exitCode, stdout, stderr } = await edgewise('apply edgewise.yaml a.yaml --yes', { transport });
     expect(exitCode, stdout + stderr).toBe(1);
     expect(stdout + stderr).toContain('the service did not return its id, or returned an invalid one');
-    // The token is not lost, and nothing else was run.
+    // The token is delivered, and no other command was run.
     expect((await readdir(folder)).sort()).toEqual(['a.yaml', 'edgewise.yaml', 'id', 'token']);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import { toStack } from '../repository/tree.ts';
 import { createCheckout, type Listener, startListener } from './listener.ts';
 import { listObeyed } from './runner.ts';
 
-/** The central attacks once more, each with the command as people start it: a process of its own, with the built file where `EDGEWISE_BIN` names that. */
+/** The main attacks again, with the command as users start it: in its own process, with the built file if `EDGEWISE_BIN` names it. */
 
 const KEY = 'a-key-that-is-long-enough';
 const SECRET = 'hunter2-of-somebody-else';
@@ -18,7 +18,7 @@ interface Scene {
   readonly folder: string;
   readonly server: ServerProcess;
   readonly listener: Listener;
-  /** Runs a command line; `~/` stands for the checkout. */
+  /** Runs a command line. `~/` is the checkout. */
   readonly run: (line: string, env?: NodeJS.ProcessEnv) => Promise<Ended>;
   readonly write: (file: string, text: string) => Promise<void>;
   readonly remove: (path: string) => Promise<void>;
@@ -62,7 +62,7 @@ async function listLive({ server }: Scene): Promise<string> {
 const PLAN = 'plan ~/m -o ~/plan.json';
 const APPLY = 'apply ~/plan.json --manifests ~/m --yes --allow-deletes';
 
-/** What is done between plan and apply, and what is said of it. */
+/** The attacks between plan and apply, and the messages that they cause. */
 const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unknown>])[] = [
   [
     'a swapped plan',
@@ -190,7 +190,7 @@ const CERTIFICATE = toManifest(
 
 const describing = (text: string) => `${toStack('test')}${toManifest('TCPEdge', 'door', { description: text })}`;
 
-/** What stands in a pull request, and what is said of it. Nothing is sent, and nothing is shown that is not its own. */
+/** The contents of a pull request, and the messages that they cause. Nothing is sent, and no text of other files is shown. */
 const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])[] = [
   ['the key by its variable', 'is for an API key', describing(toVariable('EDGEWISE_API_KEY')), {}],
   ['the key itself', 'error[', describing(`x ${KEY} x`), {}],

@@ -6,22 +6,22 @@ import { createServer, type Listener, listen, parseApiKey, type Server } from '.
 import { type FakeForge, startFakeForge } from '../forge/fake-forge.ts';
 import { type Listener as Attacker, startListener } from './listener.ts';
 
-/** The key that a job of a pipeline is given. */
+/** The key of a pipeline job. */
 export const KEY = 'key-of-the-pipeline-4711';
 
-/** What a job of a pipeline meets. */
+/** The environment of a pipeline job. */
 export interface JobEnvironment {
   readonly server: Server;
   readonly service: Listener;
   readonly forge: FakeForge;
   readonly attacker: Attacker;
-  /** The folder that the author of the change filled. Empty at first. */
+  /** The folder with the files of the change's author. Empty at first. */
   readonly checkout: string;
-  /** The folder that is the runner's own. Empty at first. */
+  /** The folder of the runner. Empty at first. */
   readonly runner: string;
 }
 
-/** Starts all of it for the length of a test. */
+/** Starts a service and creates the folders for one test. */
 export async function startJobEnvironment(): Promise<JobEnvironment> {
   const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
   const [service, forge, attacker] = [await listen(server, { port: 0 }), await startFakeForge(), await startListener()];

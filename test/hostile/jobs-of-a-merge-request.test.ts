@@ -8,7 +8,7 @@ import { commitAll, git, toStack } from '../repository/tree.ts';
 import { type JobCall, type RanJob, runJob } from './component-jobs.ts';
 import { type JobEnvironment, KEY, startJobEnvironment } from './job.ts';
 
-/** The jobs of the component for GitLab, run where the author of a merge request chose every file. */
+/** The jobs of the component for GitLab, in a checkout whose files are all chosen by the author of a merge request. */
 
 const FORGED = '<!-- edgewise:plan stack=a -->\nNothing to do.\n';
 const POLICY = `apiVersion: edgewise/v1

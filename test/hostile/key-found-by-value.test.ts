@@ -8,7 +8,7 @@ import { runEdgewise, startServerProcess } from '../end-to-end/processes.ts';
 import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, readAll, STACK, TOKEN, toEdge } from './secret-values.ts';
 
-/** An author of manifests, or a service that echoes, wants the key or a token of the forge to be shown, saved or handed on. */
+/** An author of manifests, or a service that echoes, tries to have the key or a token of the forge shown, saved or sent. */
 
 const D = '$';
 
@@ -293,7 +293,7 @@ describe('the library', () => {
       baseUrl: 'https://attacker.invalid',
       env: {},
     });
-    await expect(agreed.apply({} as never)).rejects.toMatchObject({ reason: 'refused' }); // it is refused before it is looked at
+    await expect(agreed.apply({} as never)).rejects.toMatchObject({ reason: 'refused' }); // it is refused before it is read
     await expect(openStack({ manifests, untrusted: true, render: true, env: {} })).rejects.toMatchObject({
       reason: 'invalid',
     });

@@ -12,7 +12,7 @@ import { COMPILED } from '../setup.ts';
 import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
 
-/** The key is on its way out in a request, a comment or a line, or came in on a way of its own. */
+/** The key is part of a request, a comment or an output line, or is read from a pipe. */
 
 describe('a request that would contain the key', () => {
   const secrets = createSecretRegistry();
@@ -60,7 +60,7 @@ describe('a report of an artifact that contains the key', () => {
 });
 
 describe('a key from a pipe', () => {
-  /** Runs a command whose key a shell gives it, as `<(vault read …)` does. */
+  /** Runs a command whose key comes from a shell, as `<(vault read …)`. */
   async function runPiped(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
     const line = `EDGEWISE_API_KEY_FILE=<(printf %s "$K") exec "$0" "$@"`;
     const child = spawn('bash', ['-c', line, process.execPath, PROGRAM, ...words], {
@@ -93,7 +93,7 @@ describe('a key from a pipe', () => {
     const ended = await runPiped(['plan', '-R', folder, '--render'], env);
     expect(new Set(service.heard.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
     expect(ended.stdout + ended.stderr).toContain('EDGEWISE_RATE_LIMIT=none');
-    // The shell of this test has it under another name, which is struck out by its value.
+    // The shell of this test has the key in another variable. It is redacted by its value.
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
     expect(ended.stdout + ended.stderr).not.toContain('EDGEWISE_API_KEY=');
   });

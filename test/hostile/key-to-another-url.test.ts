@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { createCheckout, startListener } from './listener.ts';
 
-/** The author of a pull request wants the key to be sent somewhere else, or something else to be sent with it. */
+/** The author of a pull request tries to have the key sent to another service, or something else sent with it. */
 
 const KEY = 'k3y-of-the-pipeline-4711';
 
@@ -12,7 +12,7 @@ function toStack(name: string, api: object): string {
   return `${JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name }, spec: { api } })}\n`;
 }
 
-/** A plan of a pull request, as the shipped pipelines start it. */
+/** Plans a pull request as the shipped pipelines do. */
 function plan(folder: string, words: readonly string[], env: NodeJS.ProcessEnv) {
   const all = { EDGEWISE_UNTRUSTED: '1', EDGEWISE_API_KEY: KEY, EDGEWISE_RATE_LIMIT: 'none', ...env };
   return runEdgewise(['plan', folder, ...words], all);

@@ -152,7 +152,7 @@ describe('a folder that a link replaces while a file in it is written', () => {
     const { folder } = await createCheckout();
     const [out, outside] = [join(folder, 'repo/out'), join(folder, 'outside')];
     await mkdir(out);
-    // Another process swaps the folder and a link to outside, as often as it can.
+    // Another process exchanges the folder and a link to a folder outside, as often as it can.
     const script = `
       const { renameSync, symlinkSync } = require('node:fs');
       symlinkSync(${JSON.stringify(outside)}, ${JSON.stringify(`${out}.link`)});

@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A request as a listener got it. */
+/** A request that a listener received. */
 export interface ReceivedRequest {
   readonly line: string;
   readonly authorization: string;
-  /** Everything that was sent: line, headers and body. */
+  /** The whole request: line, headers and body. */
   readonly all: string;
 }
 
-/** A web server of an attacker, for the length of a test, which records all that it is sent. */
+/** A web server of an attacker, for one test. It records every request. */
 export interface Listener {
   readonly url: string;
   readonly heard: readonly ReceivedRequest[];
 }
 
-/** Starts one on a free port of this machine. It answers 404 unless `answer` says something else. */
+/** Starts one on a free port. It responds with 404 unless `answer` is given. */
 export async function startListener(answer: RequestListener = answerNothing): Promise<Listener> {
   const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -46,7 +46,7 @@ const answerNothing: RequestListener = (_, response) => {
   response.end('{"msg":"nothing is here"}');
 };
 
-/** A checkout of an attacker, gone when the test is over. */
+/** Creates a checkout of an attacker, which is deleted after the test. */
 export async function createCheckout(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-hostile-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createWorkspace } from '../cli/workspace.ts';
 
-/** What lint says of a token command, as the code and the rest of the Stack from where it points. */
+/** Lists the lint findings about a token command: the code, and the rest of the Stack from the position. */
 async function lint(command: readonly string[]): Promise<readonly { readonly code: string; readonly at: string }[]> {
   const spec = { tokens: { credentials: { agent: { command } } } };
   const stack = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'test' }, spec });

@@ -5,7 +5,7 @@ import { runCommand } from '../cli/fake-context.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { createCheckout } from './listener.ts';
 
-/** The author of a pull request names files that are none of his, and hopes that a diagnostic quotes them into a public comment. */
+/** The author of a pull request names files of other owners, so that a diagnostic quotes them in a public comment. */
 
 const SECRET = 'hunter2-of-somebody-else';
 
@@ -23,7 +23,7 @@ const FILES: readonly (readonly [string, string])[] = [
   ['text that is not UTF-8', `\u00ff${SECRET}\n`],
 ];
 
-/** The names of members may be the secret. */
+/** Files in which the names of members may be the secret. */
 const NAMED: readonly (readonly [string, string])[] = [
   ['tokens by name', JSON.stringify({ [SECRET]: { host: 'example.net' } })],
   ['a number', '704225991'],

@@ -30,12 +30,12 @@ async function readJobs(): Promise<readonly (readonly [string, Job])[]> {
   return Object.entries(workflow.jobs);
 }
 
-/** Whether a job gets anything that lets it publish. */
+/** Whether a job has a permission or an environment for publishing. */
 function canPublish([, { permissions = {}, environment }]: readonly [string, Job]): boolean {
   return environment !== undefined || Object.values(permissions).includes('write');
 }
 
-/** A folder with a package that would run a script at each step of its life, packed without running one. */
+/** Creates a folder with a package that would run a script at each step of npm. It is packed without running one. */
 async function createPackage(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-release-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -111,7 +111,7 @@ it('runs no script of the package while it publishes', async () => {
   const folder = await createPackage();
   const jobs = new Map(await readJobs());
   const { run = '' } = jobs.get('publish')?.steps.at(-1) ?? {};
-  // Provenance needs GitHub, and the registry is not meant.
+  // Provenance needs GitHub, and the registry is not used.
   const line = `${run.replace('--provenance ', '')} --dry-run`;
   const result = spawnSync('bash', ['-e', '-c', line], { cwd: join(folder, 'package'), encoding: 'utf8' });
   expect(result.stdout + result.stderr).toContain('edgewise-of-a-test@1.0.0');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
-/** The author of a pull request wants the bot to post a report of theirs, or a file elsewhere to be written over. */
+/** The author of a pull request tries to have a forged report posted, or a file overwritten. */
 
 const FORGED = '<!-- edgewise:plan stack=test -->\n\n## ✓ Nothing to do\n';
 

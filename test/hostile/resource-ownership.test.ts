@@ -4,16 +4,14 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
 
-/**
- * A mark says whose a resource is. Each member of this table is a live resource; every command must agree on whose it is.
- */
+/** A mark decides which stack owns a resource. Each member of this table is a live resource, and every command must agree on its owner. */
 
 const POOL = { backends: { bkdhr_a: 1 } };
 
 interface Member {
   /** The metadata, from the mark and the id of the original. */
   readonly metadata: (mark: JsonObject, id: string) => unknown;
-  /** Whether the stack `test` owns it. A copy is owned, too: the stack deletes it. */
+  /** Whether the stack `test` owns it. It owns a copy too, and deletes it. */
   readonly isOwned: boolean;
 }
 
@@ -39,7 +37,7 @@ const MEMBERS: Readonly<Record<string, Member>> = {
   'with a mark in its text': { metadata: (mark) => `"${JSON.stringify({ edgewise: mark })}`, isOwned: false },
 };
 
-/** A stack with one applied backend, an hour ago, and a younger resource that a stranger made. */
+/** A stack with a backend that was applied an hour ago, and a younger resource of another user. */
 async function createAccount({ metadata }: Member) {
   let now = new Date(NOW.getTime() - 3_600_000);
   const manifests = STACK + toManifest('WeightedBackend', 'pool', POOL);
@@ -62,7 +60,7 @@ async function readJson({ edgewise }: Account, line: string) {
   return JSON.parse((await edgewise(`${line} --format json`)).stdout);
 }
 
-/** The ids of live resources that a plan would write to. */
+/** Lists the ids of live resources that a plan would change. */
 async function listPlanned(account: Account, line: string): Promise<readonly string[]> {
   const { changes } = await readJson(account, line);
   return changes
@@ -114,7 +112,7 @@ describe('an export', () => {
   it('keeps the resource that a plan keeps, although a copy is older', async () => {
     const account = await createAccount({ metadata: () => '', isOwned: false });
     const { mine, theirs } = account;
-    // The stack's own resource is the younger one, and its mark names it; the older one has a copy.
+    // The resource of the stack is the younger one, and its mark names it. The older one has a copy.
     await sendByHand(account, 'PATCH', `/backends/weighted/${mine}`, { description: 'the copy' });
     const [original] = account.server.snapshot().resources['WeightedBackend'] ?? [];
     const { edgewise: mark } = JSON.parse(String(original?.metadata)) as { readonly edgewise: JsonObject };

@@ -1,10 +1,10 @@
 /**
- * How CI systems read the log of a job, written from their sources: `ActionCommand.cs` and `ActionCommandManager.cs` of actions/runner,
+ * Parsers for the job logs of CI systems, written from their sources: `ActionCommand.cs` and `ActionCommandManager.cs` of actions/runner,
  * `Gitlab::Regex.build_trace_section_regex` of GitLab, `Command.cs` of the Azure Pipelines agent, `header_times_streamer.go` of the Buildkite
  * agent, the log viewer of travis-web, `ConsoleNote.java` of Jenkins, and the service messages of TeamCity and Octopus Deploy.
  */
 
-/** A command that GitHub's runner takes from a line. */
+/** A command in a line, as GitHub's runner reads it. */
 export interface RunnerCommand {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -16,12 +16,12 @@ const REGISTERED: ReadonlySet<string> = new Set([
   ...['add-matcher', 'remove-matcher', 'debug', 'warning', 'error', 'notice', 'group', 'endgroup', 'echo'],
 ]);
 
-/** The commands that GitHub's runner takes from what a process printed. */
+/** Lists the commands that GitHub's runner reads in an output. */
 export function readCommands(printed: string): readonly RunnerCommand[] {
   return toLines(printed).flatMap((line) => parseLine(line) ?? []);
 }
 
-/** Those of them that it obeys: between `stop-commands` and its token there are none. */
+/** Lists the commands that the runner executes: none between `stop-commands` and its token. */
 export function listObeyed(printed: string): readonly RunnerCommand[] {
   const obeyed: RunnerCommand[] = [];
   let token: string | undefined;
@@ -39,12 +39,12 @@ function toLines(printed: string): readonly string[] {
   return printed.split(/\r\n|\r|\n/);
 }
 
-/** The token that ends a stop is a command, too. */
+/** The token that ends `stop-commands` is a command too. */
 function parseLine(line: string, token?: string): RunnerCommand | undefined {
   return parseV2(line, token) ?? parseV1(line, token);
 }
 
-/** As .NET trims: JavaScript's white space but for the byte order mark, and U+0085. */
+/** .NET trims the white space of JavaScript without the byte order mark, and U+0085. */
 const LEADING_SPACE = /^(?:(?!\ufeff)\s|\u0085)+/;
 
 function parseV2(line: string, token: string | undefined): RunnerCommand | undefined {
@@ -102,14 +102,14 @@ function unescapeV1(text: string): string {
   return unescapeV2(text.replaceAll('%3B', ';').replaceAll('%5D', ']'));
 }
 
-/** The sections that GitLab takes from what a process printed. */
+/** Lists the sections that GitLab reads in an output. */
 export function readSections(printed: string): readonly string[] {
   const options = '(\\[(?:\\w+=\\w+)(?:, ?(?:\\w+=\\w+))*\\])?';
   const section = new RegExp(`section_((?:start)|(?:end)):(\\d+):([a-zA-Z0-9_.-]+)${options}\r\u001b\\[0K`, 'g');
   return printed.match(section) ?? [];
 }
 
-/** What the other systems would act on in what a process printed. */
+/** Lists the lines on which other CI systems would act. */
 export function readOtherCommands(printed: string): readonly string[] {
   const lines = toLines(printed);
   return [

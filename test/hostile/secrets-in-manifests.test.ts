@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 
-/** Secrets in fields that a table marks: `${secret:NAME}`, and what is live or in clear in such a field. */
+/** Secrets in fields that the tables mark: `${secret:NAME}`, live values, and values in clear text. */
 
 const EDGE = 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
 const ROUTE = 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
@@ -30,7 +30,7 @@ function edgeWithConfig(config: object): string {
   });
 }
 
-/** Sends a request to the service, as another client does. */
+/** Sends a request to the service as another client. */
 async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<unknown> {
   const response = await server.handle(
     new Request(`http://service.test${path}`, {
@@ -42,7 +42,7 @@ async function send({ server }: Workspace, method: string, path: string, body?: 
   return response.json();
 }
 
-/** All that a run left: what it printed, and each file in its folder except the manifests. */
+/** Returns everything that a run produced: its output, and each file in its folder except the manifests. */
 function readAll({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }, folder: string): string {
   const files = readdirSync(folder, { recursive: true }).map(String);
   const written = files.filter((file) => !file.endsWith('.yaml') && statSync(join(folder, file)).isFile());
@@ -125,7 +125,7 @@ describe('a secret in a header', () => {
     await send(workspace, 'PUT', PATH.replace(ROUTE, OTHER_ROUTE), { add: { a: `${LIVE}2`, c: `${LIVE}3` } });
     for (const line of lines) {
       const { stdout } = await workspace.edgewise(line);
-      // With numbers of its own, each stack would have 1 and 2.
+      // If each stack numbered its values alone, each would have 1 and 2.
       const numbers = [...stdout.matchAll(/\bhidden"?:? (\d)/g)].map(([, number]) => number);
       expect([line, [...new Set(numbers)].sort()]).toEqual([line, ['1', '2', '3']]);
       expectNoValue(stdout);

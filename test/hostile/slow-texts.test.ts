@@ -7,7 +7,7 @@ import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { createCheckout } from './listener.ts';
 
-/** An author of a pull request wants the job to run until it is ended from outside: small files that a pattern looks through again and again. */
+/** An author of a pull request tries to make the job run until it is cancelled: with small files that a pattern searches again and again. */
 
 const LENGTH = 400_000;
 const ENV = { EDGEWISE_UNTRUSTED: '1', EDGEWISE_BASE_URL: 'embedded:' };
@@ -16,7 +16,7 @@ function toStack(more: object): string {
   return JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, ...more });
 }
 
-// What is wrong with one of these ends a test by its time limit: it would take hours.
+// A failure shows as a timeout: the run would take hours.
 describe('a plan ends despite', () => {
   it.each([
     ['dashes', '-'.repeat(LENGTH)],
@@ -60,7 +60,7 @@ describe('a plan ends despite', () => {
     });
   });
 
-  // What they are counted up to, or stand for, is a thousand times as long as they are.
+  // The patterns are short, and expand to texts a thousand times as long.
   it.each([
     ['copies', list(20, (at) => at + '(?:(?:x{10}){10}){10}'.repeat(900))],
     ['many copies', list(3000, (at) => `${at}x{0,1000}`)],
@@ -119,7 +119,7 @@ it('finds many stacks, each with a link that leads out, in seconds', async () =>
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-/** The attacker can change the artifacts: each change is small, and is looked up among all. */
+/** The attacker can change the artifacts: each change is small, but is searched for among all. */
 describe('an apply ends despite a plan file with very many', () => {
   const MANY = 20_000;
 

@@ -9,17 +9,17 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-/** The attacker has published a package named `edgewise`, and waits for a user who runs an edgewise command where it is not installed. */
+/** The attacker has published a package named `edgewise`, for users who run an edgewise command where it is not installed. */
 
 const execute = promisify(execFile);
 
-/** Everything that is shipped or shown to a user. */
+/** All texts that are shipped or shown to a user. */
 const TEXTS = [
   ...['README.md', 'CHANGELOG.md', 'Dockerfile', '.pre-commit-hooks.yaml'],
   ...globSync(['docs/**/*.md', 'examples/**/*', '.github/**/*', 'src/**/*.{ts,md}', 'schemas/*.json']),
 ].filter((file) => /\.\w+$|Dockerfile$/.test(file));
 
-/** npx and its like with the bare name, unless they are told to install nothing; an install of the bare name, with a version or without. */
+/** npx and similar commands with the bare name, unless they install nothing; an install of the bare name, with a version or without. */
 const INSTALLS = [
   /\b(?:npx|pnpx|bunx|pnpm dlx|yarn dlx|npm (?:exec|x))\s+(?!--no-install\s|--no\s)(?:-\S+\s+)*edgewise\b(?!\/)/g,
   /\bnpm (?:install|i|add)\s+(?:-\S+\s+)*edgewise(?:@\S+)?(?=[\s`'"]|$)/gm,

@@ -11,7 +11,7 @@ import { type RanAction, readWorkflowSteps, runAction } from './action-steps.ts'
 import { type JobEnvironment, KEY, startJobEnvironment } from './job.ts';
 import { listObeyed } from './runner.ts';
 
-/** The steps of the actions for GitHub, run where the author of a pull request chose every file and every name of a folder. */
+/** The steps of the actions for GitHub, with files and names of folders that are all chosen by the author of a pull request. */
 
 const LURES = [
   '##[add-mask]true',
@@ -193,7 +193,7 @@ describe('policies', () => {
       env: { RUNNER_TEMP: runner },
     });
     expect(status, output).toBe(0);
-    // The second checkout: the pull request has no policies, but a link where they were.
+    // In the second checkout, the pull request has a link in place of the policies.
     await symlink('/dev/null', join(checkout, 'policies'));
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
     const inputs = { arguments: steps[4]?.with?.['arguments']?.replace(/\$\{\{.*\}\}/, runner) ?? '' };
@@ -274,7 +274,7 @@ interface HowToRun {
   readonly program?: string;
 }
 
-/** Runs an action of ours in the checkout, with the inputs that the examples give it. */
+/** Runs one of our actions in the checkout, with the inputs of the examples. */
 function run(
   action: string,
   { event = 'pull_request', inputs = {}, program = PROGRAM, ...more }: HowToRun = {},
@@ -307,7 +307,7 @@ describe('an unmerged commit is untrusted', () => {
   });
 });
 
-/** What the program that an action starts learns of trust. */
+/** Returns the trust setting that an action passes to its program. */
 async function readTrust(how: HowToRun): Promise<string | undefined> {
   const program = await createProgram(
     'console.log("trust:", process.env.EDGEWISE_UNTRUSTED ?? ""); process.exitCode = 4',

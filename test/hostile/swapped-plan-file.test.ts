@@ -6,11 +6,11 @@ import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 
-/** The attacker can change the artifacts of a pipeline, between the job that plans and the job that applies. */
+/** The attacker can change the artifacts of a pipeline between the job that plans and the job that applies. */
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
 
-/** What the manifests say of the door, the agent and the certificate. */
+/** The values of the manifests about the door, the agent and the certificate. */
 interface ManifestValues {
   readonly port?: number;
   readonly restriction?: object;
@@ -40,7 +40,7 @@ const ONLY_OFFICE = { ip_restriction: { enabled: true, ip_policy_ids: ['ipp_1'] 
 const THREE = [1, 2, 3].map((number) => toEdge(`gate${number}`, 20_010 + number)).join('');
 const KEPT = toManifest('TCPEdge', 'kept', {}, { lifecycle: { protect: true } });
 
-/** Three gates are live, and the manifests go on declaring them; the door, the agent and the certificate are to be made. */
+/** Three gates are live and stay in the manifests. The door, the agent and the certificate are to be created. */
 async function createApprovedPlan(more = THREE): Promise<Workspace> {
   const workspace = await createWorkspace({ 'm/edgewise.yaml': `${GUARDED}${THREE}${KEPT}` });
   expect(await workspace.edgewise('apply m --yes')).toMatchObject({ exitCode: 0 });
@@ -53,7 +53,7 @@ async function createApprovedPlan(more = THREE): Promise<Workspace> {
 const TOKENS = ' --token-directory tokens';
 const CONSENTS = ' --allow-deletes --allow-protected TCPEdge/kept';
 
-/** A plan of the same stack that was made from other manifests, in place of the approved plan. */
+/** Replaces the approved plan with a plan of the same stack that was made from other manifests. */
 const createSwappedPlan = (said: ManifestValues, flags = '', rest = `${THREE}${KEPT}`): Attack => {
   return async ({ write, edgewise }) => {
     await write({ 'm-evil/.git/HEAD': '', 'm-evil/edgewise.yaml': toManifests(rest, said) });
@@ -170,7 +170,7 @@ describe('a plan file is refused with the difference before any write if it has'
   });
 });
 
-/** What only readers of a plan file see. */
+/** Members that only readers of a plan file see. */
 const INVENTED: readonly (readonly [string, Attack])[] = [
   ['a note', editDoor({ notes: ['reviewed by security'] })],
   ['a reason', editDoor({ reason: 'reviewed by security' })],
@@ -280,7 +280,7 @@ describe('a plan file that takes over', () => {
   });
 });
 
-/** Puts a plan in the place of another, and writes the index for it. */
+/** Replaces a plan in a folder, and updates the index. */
 async function swapInFolder(workspace: Workspace, file: string, plan: string): Promise<void> {
   const index = JSON.parse(readFileSync(join(workspace.folder, 'plans/_index.json'), 'utf8'));
   const sha256 = createHash('sha256').update(plan).digest('hex');
@@ -335,7 +335,7 @@ describe('a folder of plans with a rewritten index', () => {
   });
 });
 
-/** Creates come first: the door is there, and what was to be deleted is there still. */
+/** Creates come first: the door exists, and the resources to delete still exist. */
 async function interruptAfterCreates(): Promise<Workspace> {
   const workspace = await createApprovedPlan();
   await workspace.write({ 'm/edgewise.yaml': toManifests('') });

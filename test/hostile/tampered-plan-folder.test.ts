@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
 
-/** The attacker can change the artifacts of a pipeline, between the job that plans and the job that applies. */
+/** The attacker can change the artifacts of a pipeline between the job that plans and the job that applies. */
 async function createPlanFolder(): Promise<Workspace> {
   const workspace = await createWorkspace({
     ...toRepository(2),

@@ -8,13 +8,13 @@ import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/works
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { toRepository } from '../repository/tree.ts';
 
-/** The author of a pull request wants the run to take all the memory or the time of the machine: each file is small enough, and there are many. */
+/** The author of a pull request tries to use up the memory or time of the machine: each file is small enough, but there are many. */
 
 const MIB = 1024 * 1024;
 
 const COUNT = 30;
 
-/** Files of that size, which take no room on the disk. */
+/** Creates sparse files of these sizes. */
 async function createLargeFiles(files: Readonly<Record<string, number>>, more: Readonly<Record<string, string>> = {}) {
   const names = Object.keys(files);
   const workspace = await createWorkspace({ ...more, ...Object.fromEntries(names.map((name) => [name, '# '])) });
@@ -205,7 +205,7 @@ describe('files of fields that are a thousand folders deep', () => {
       expect(exitCode).toBe(3);
       expect(stdout.match(/leads through more than 300 folders/g)).toHaveLength(300);
     },
-    // Looking for them would take minutes.
+    // A search for them would take minutes.
     60_000,
   );
 });

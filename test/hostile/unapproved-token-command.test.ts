@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toCredential, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
 
-/** The author of a change after the one that was approved: the Stack that is applied names something else that gets the live token. */
+/** The author of a change after the approved one: the applied Stack names another command that gets the live token. */
 
 type Tokens = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ async function createRepository(): Promise<Workspace> {
   return createWorkspace({ ...SCRIPTS, ...toFiles(APPROVED), 'live/one/agent.yaml': toCredential('agent') });
 }
 
-/** What the Stack says after the approval, and what of it is shown. */
+/** The edits of the Stack after the approval, and the differences that are shown. */
 const CHANGES: readonly (readonly [string, Tokens, string])[] = [
   ['another script of the same program', { ...APPROVED, command: [SH, 'evil.sh'] }, 'sh evil.sh (in live/one, tested'],
   ['one more argument', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (in live/one, tested'],
@@ -41,7 +41,7 @@ const CHANGES: readonly (readonly [string, Tokens, string])[] = [
   ['a folder', { directory: 'elsewhere' }, 'the folder live/one/elsewhere'],
 ];
 
-/** How the approved plan is applied: the command that makes it, and the one that applies it. */
+/** The ways to apply an approved plan: the command that makes it, and the one that applies it. */
 const WAYS: readonly (readonly [string, string, string])[] = [
   ['--approved', 'plan live/one -o plan.json', 'apply live/one --yes --approved plan.json'],
   ['a saved plan', 'plan live/one -o plan.json', 'apply plan.json --manifests live/one --yes'],

@@ -3,7 +3,7 @@ import { cruise } from 'dependency-cruiser';
 import extractConfig from 'dependency-cruiser/config-utl/extract-depcruise-config';
 import { describe, expect, it } from 'vitest';
 
-/** The broken rules of the sources below a folder, each with the import that breaks it. */
+/** Lists the violations of import rules below a folder, each with its import. */
 async function listViolations(baseDir: string): Promise<readonly string[]> {
   const config = await extractConfig('./.dependency-cruiser.mjs');
   const { output } = await cruise(['src'], {

@@ -8,18 +8,18 @@ import { toStack } from '../repository/tree.ts';
 import { listImports, listUnreached } from './imports.ts';
 import { createSandbox, listChanged, listFiles, PROJECT, ROOT, runLine, type Sandbox } from './sandbox.ts';
 
-/** Each command of the installed program, without a question, and each part that a command line loads. */
+/** Each command of the installed program that asks no question, and each part that a command line loads. */
 
 const PACKAGE = join(PROJECT, 'node_modules/edgewise');
 
-/** A line of bash, what it shows, its exit code (0 if absent), and the files that it writes. */
+/** A line of bash, its output, its exit code (0 if absent), and the files that it writes. */
 type Row = readonly [line: string, shows: string, exitCode?: number, ...writes: string[]];
 
-/** The folder in which each line runs. `stacks` is applied; `less` describes nothing of what `one` owns. */
+/** The working folder of each line. `stacks` is applied. `less` describes none of the resources of `one`. */
 const FILES = {
   'stacks/one/edgewise.yaml': `${toStack('one')}${toEdge('one', 20_001)}`,
   'stacks/two/edgewise.yaml': `${toStack('two')}${toEdge('two', 20_002)}`,
-  // A checkout of its own, because two stacks of one name in a repository are an error.
+  // A checkout of its own, because two stacks with one name in a repository are an error.
   'less/.git/HEAD': '',
   'less/edgewise.yaml': toStack('one'),
   'more/edgewise.yaml': `${toStack('more')}${toEdge('more', 20_003)}`,
@@ -83,7 +83,7 @@ const OTHER_PARTS: readonly Row[] = [
   ['GITHUB_REPOSITORY=o/r edgewise post plan.md', 'pull request 7 of o/r'],
 ];
 
-/** Starts the bundled server, runs a command against it over a real socket, and ends it: `serve COMMAND…`. */
+/** Starts the bundled server, runs a command against it over a socket, and stops it: `serve COMMAND…`. */
 const SERVE = `serve() {
   edgewise serve --port 0 --seed $PACKAGE/examples/account.json --faults faults.yaml >"$TMPDIR/log" 2>/dev/null &
   until grep -q http "$TMPDIR/log"; do sleep 0.05; done

@@ -44,7 +44,7 @@ function isImport({ type }: SyntaxNode): boolean {
   return type === 'ImportExpression';
 }
 
-/** Lists what an old Node with modules, 12, cannot parse in a file. */
+/** Lists syntax in a file that Node 12, the oldest with modules, cannot parse. */
 export function listNewSyntax(path: string): readonly string[] {
   const code = readFileSync(path, 'utf8');
   return findNodes(parseAst(code), isNewSyntax).map(({ start, end }) => code.slice(start, end));
@@ -54,7 +54,7 @@ function isNewSyntax({ type, operator = '' }: SyntaxNode): boolean {
   return type === 'ChainExpression' || type === 'StaticBlock' || /^(?:\?\?=?|\|\|=|&&=)$/.test(operator);
 }
 
-/** What Node writes with NODE_V8_COVERAGE when a process ends: how often each block of each file ran. */
+/** The coverage that Node writes to NODE_V8_COVERAGE when a process ends: how often each block of each file ran. */
 interface Coverage {
   readonly result: readonly {
     readonly url: string;
@@ -68,7 +68,7 @@ interface Block {
   readonly count: number;
 }
 
-/** Lists the imports that no process reached, each with its place. `folder`: that of NODE_V8_COVERAGE. */
+/** Lists the imports that no process ran, each with its position. `folder`: that of NODE_V8_COVERAGE. */
 export function listUnreached(imports: readonly DynamicImport[], folder: string): readonly string[] {
   const unreached = new Set(imports);
   for (const file of readdirSync(folder)) {
@@ -83,7 +83,7 @@ export function listUnreached(imports: readonly DynamicImport[], folder: string)
   return [...unreached].map(({ text }) => text);
 }
 
-/** Finds how often the smallest block ran that contains an offset. */
+/** Finds the run count of the smallest block around an offset. */
 function findCount(blocks: readonly Block[], offset: number): number {
   const around = blocks.filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
   const size = (block: Block) => block.endOffset - block.startOffset;

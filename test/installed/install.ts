@@ -7,13 +7,13 @@ import type { TestProject } from 'vitest/node';
 import { packCheckout } from '../../.ci/pack.ts';
 import { findBuiltProgram } from '../built-program.ts';
 
-/** Where the package is installed, once for all tests of this folder. Every user may read it. */
+/** The installed package, once for all tests of this folder. Every user can read it. */
 export interface Installed {
-  /** The folder of everything below. Tests make their places in it. */
+  /** The folder of all others. Tests create their sandboxes in it. */
   readonly root: string;
-  /** A project that has the package installed, and nothing else. */
+  /** A project with the installed package, and nothing else. */
   readonly project: string;
-  /** A folder with `node`, the one that runs the tests: its own folder may be closed to other users. */
+  /** A folder with the `node` that runs the tests, because its own folder may be closed to other users. */
   readonly bin: string;
 }
 
@@ -25,7 +25,7 @@ declare module 'vitest' {
 
 const run = promisify(execFile);
 
-/** Packs the package and installs the tarball, as a user does: `npm pack`, then `npm install` in a folder of its own. */
+/** Packs the package and installs the tarball, as a user does: `npm pack`, then `npm install` in its own folder. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'edgewise-installed-')));
   const [project, bin, packed] = [join(root, 'project'), join(root, 'bin'), join(root, 'packed')];
@@ -47,8 +47,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
 }
 
 /**
- * Installs without asking a registry: `npm ci` has put what the lock file of the checkout names into npm's cache, so the
- * project gets the part of that lock file that the package needs.
+ * Installs without a registry. `npm ci` has filled npm's cache from the lock file of the checkout, so the project gets the part of that lock
+ * file that the package needs.
  */
 async function installTarball(tarball: string, project: string): Promise<void> {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));

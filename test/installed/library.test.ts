@@ -14,7 +14,7 @@ metadata: { name: web }
 spec: { hostports: ["1.tcp.example.net:20001"] }
 `;
 
-/** Calls what the examples export, on a real port. */
+/** Calls the exports of the examples, on a real port. */
 const PROGRAM = `
 import { openStack } from 'edgewise';
 import { createServer, listen } from 'edgewise/server';

@@ -14,7 +14,7 @@ describeAtTerminal('an apply', () => {
   it('starts no new write after its terminal is closed, and finishes the running ones', async () => {
     const edges = [1, 2, 3].map((port) => toEdge(`edge-${port}`, 20_000 + port));
     const sandbox = createSandbox({ 'edgewise.yaml': [toStack('one'), ...edges].join('') }, ENV);
-    // 6 requests read, the next one writes, and the one after it waits.
+    // Six requests read, the seventh writes, and the eighth waits.
     const line = 'edgewise apply --yes --rate-limit 7/30s --journal journal.ndjson';
     const { exitCode } = await runAtTerminal(sandbox, line, { steps: [['1 of 3 done', 'close', '']] });
     expect(exitCode).toBe(130);

@@ -5,17 +5,17 @@ import { toStack } from '../repository/tree.ts';
 import { describeAtTerminal } from './requirements.ts';
 import { createSandbox, listChanged, listFiles, runAtTerminal, runLine, type Sandbox, type Step } from './sandbox.ts';
 
-/** Every question of the installed program, and everything that a person can do at it. */
+/** Every question of the installed program, and every action of a person at it. */
 
-/** What a person does at a prompt. */
+/** An action of a person at a prompt. */
 export interface Answer {
   readonly name: string;
-  /** What the person does at the prompt. */
+  /** The action. */
   readonly deed: Step[1];
   readonly value?: string;
-  /** The line that the person gives. Absent: the person leaves the question. */
+  /** The typed line. Absent: the person leaves the question. */
   readonly line?: string;
-  /** Whether the terminal is gone, so that nothing more is shown. */
+  /** Whether the terminal is closed, so that nothing more is shown. */
   readonly isClosed?: true;
   readonly ignoresHangup?: true;
 }
@@ -36,14 +36,14 @@ export const ANSWERS: readonly Answer[] = [
 ];
 
 interface Question {
-  /** The command that asks, in a folder with two stacks and saved plans; `applied`: their account too. */
+  /** The command that asks, in a folder with two stacks and saved plans. `applied`: their resources are live too. */
   readonly line: string;
   readonly start?: 'applied';
   readonly prompt: string;
-  /** What a line answers: the text that is then shown, and the exit code. 0: `writes` is written, and nothing else. */
+  /** The effect of a line: the text that is shown, and the exit code. 0: `writes` is written, and nothing else. */
   readonly answer: (line: string) => readonly [text: string, exitCode: number];
   readonly writes: string;
-  /** What the person does at the questions after this one. */
+  /** Actions at the questions after this one. */
   readonly rest?: readonly Step[];
 }
 
@@ -87,7 +87,7 @@ const MANIFESTS = {
 };
 export const ENV = { EDGEWISE_BASE_URL: 'embedded:account.json' };
 
-/** Checks, for each question, the exit code, the output and the written files after the answers that `select` returns for its command line. */
+/** Checks, for each question, the exit code, the output and the written files after the actions that `select` returns for its command line. */
 export function describeQuestions(select: (line: string) => readonly Answer[]): void {
   describeAtTerminal('the question of', () => {
     let planned: Sandbox;

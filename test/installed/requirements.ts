@@ -4,13 +4,13 @@ import { IS_SYSTEM_REQUIRED } from '../needs.ts';
 
 const HAS_TERMINAL = spawnSync('python3', ['-c', 'import pty']).status === 0;
 
-/** Tests at a pseudo-terminal, which python3 makes. */
+/** Tests at a pseudo-terminal, which needs python3. */
 export function describeAtTerminal(name: string, tests: () => void): void {
   const isSkipped = !HAS_TERMINAL && !IS_SYSTEM_REQUIRED;
   describe.skipIf(isSkipped)(isSkipped ? `${name} (needs python3)` : name, tests);
 }
 
-/** Leaves out cases that are impossible on this machine, and says why. `problems`: the reason by the name of a case. */
+/** Skips cases that are impossible on this machine, and prints the reason. `problems`: the reason by the name of a case. */
 export function selectPossible<T>(
   cases: Readonly<Record<string, T>>,
   problems: Readonly<Record<string, string | undefined>>,

@@ -28,12 +28,9 @@ export const NOBODY = 65_534;
 /** Whether tests can run the program as another user. */
 export const IS_ROOT = process.getuid?.() === 0;
 
-/**
- * All folders of one user, and the environment in which that user starts programs. Nothing of the environment of the
- * tests is in it.
- */
+/** The folders of one user, and the environment of that user's programs. Nothing of the environment of the tests is in it. */
 export interface Sandbox {
-  /** Contains the others. */
+  /** The parent of the other folders. */
   readonly root: string;
   readonly home: string;
   readonly work: string;
@@ -41,7 +38,7 @@ export interface Sandbox {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Makes a place whose working folder has these files. A file whose name starts with `../` is beside that folder. */
+/** Creates a sandbox with these files in its working folder. A file whose name starts with `../` is beside that folder. */
 export function createSandbox(files: Readonly<Record<string, string>> = {}, env: NodeJS.ProcessEnv = {}): Sandbox {
   const root = mkdtempSync(join(ROOT, 'place-'));
   chmodSync(root, 0o755);
@@ -55,7 +52,7 @@ export function createSandbox(files: Readonly<Record<string, string>> = {}, env:
   return { root, home, work, temporary, env: { PATH: `${dirname(EDGEWISE)}:${BIN}:/usr/bin:/bin`, ...own, ...env } };
 }
 
-/** Makes the user who runs a program in the place the owner of its files. Permissions do not stop root: then another user. */
+/** Makes the user of the program the owner of the sandbox's files. Permissions do not stop root, so root runs it as another user. */
 export function asOwner({ root }: Sandbox): StartOptions {
   if (!IS_ROOT) return {};
   for (const path of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
@@ -63,14 +60,14 @@ export function asOwner({ root }: Sandbox): StartOptions {
   return { user: NOBODY };
 }
 
-/** Copies the program into the place, so that a test can change it. Returns the copy of the package's folder. */
+/** Copies the program into the sandbox, so that a test can change it. Returns the copy of the package's folder. */
 export function copyProgram({ root }: Sandbox): string {
   const program = join(root, 'program');
   cpSync(join(PROJECT, 'node_modules/edgewise'), program, { recursive: true });
   return program;
 }
 
-/** Lists everything below a folder, with its mode and a digest of its content, by path. */
+/** Lists everything below a folder by path, with its mode and a digest of its content. */
 export function listFiles(folder: string): Readonly<Record<string, string>> {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return Object.fromEntries(paths.map((path) => [path, describeFile(join(folder, path))]));
@@ -92,21 +89,21 @@ export function listChanged(
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((path) => before[path] !== after[path]);
 }
 
-/** How a program ended that wrote to pipes. A signal that ended it is a negative exit code. */
+/** The end of a program that wrote to pipes. A signal that ended it is a negative exit code. */
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What a program gets that it did not inherit from its place. */
+/** Overrides for one program. */
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Another user than that of the tests; only root can become one. */
+  /** The user id of the program. Only root can start it as another user. */
   readonly user?: number;
 }
 
-/** Runs a line of bash in the working folder of a place. `edgewise` in it is the installed command. Stdin is empty. */
+/** Runs a line of bash in the working folder of a sandbox. `edgewise` is the installed command. Standard input is empty. */
 export async function runLine(sandbox: Sandbox, line: string, { env, user }: StartOptions = {}): Promise<Ended> {
   const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
     cwd: sandbox.work,
@@ -123,10 +120,10 @@ export async function runLine(sandbox: Sandbox, line: string, { env, user }: Sta
   return { exitCode, stdout, stderr };
 }
 
-/** What the person does once `after` is shown: types a text, sends a signal by its name, or closes the terminal. */
+/** An action of the person when `after` is shown: types a text, sends a signal by its name, or closes the terminal. */
 export type Step = readonly [after: string, deed: 'type' | 'signal' | 'close', value: string];
 
-/** What the person at the terminal saw, and how the program ended: `null` if it did not. */
+/** The output on the terminal, and the exit code: `null` if the program has not ended. */
 export interface TerminalResult {
   readonly shown: string;
   readonly exitCode: number | null;
@@ -135,7 +132,7 @@ export interface TerminalResult {
 export interface TerminalOptions extends StartOptions {
   readonly steps?: readonly Step[];
   readonly columns?: number;
-  /** Whether the program starts with SIGHUP ignored, as by `nohup`. */
+  /** Whether the program starts with SIGHUP ignored, as with `nohup`. */
   readonly ignoresHangup?: boolean | undefined;
 }
 
@@ -155,7 +152,7 @@ export async function runAtTerminal(
   return JSON.parse(shown);
 }
 
-/** Why tests at a terminal cannot run here, if so. */
+/** Returns the reason why tests at a terminal cannot run, if there is one. */
 export async function findTerminalProblem(): Promise<string | undefined> {
   const child = spawn('python3', ['-c', 'import pty'], { stdio: 'ignore' });
   const code = await new Promise((done) => child.once('error', () => done(1)).once('close', done));

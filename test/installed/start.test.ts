@@ -20,21 +20,21 @@ import {
   type StartOptions,
 } from './sandbox.ts';
 
-/** What happens before the command line is read: it fails in one line, or does not concern the program. */
+/** Events before the command line is read: the program fails in one line, or is not affected. */
 
 const FILES = { 'edgewise.yaml': `${toStack('shop')}${toEdge('door', 20_001)}` };
 const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
 
-/** Makes the program take itself for one on an old Node. */
+/** Makes the program report an old version of Node. */
 const OLD_NODE = `data:text/javascript,${encodeURIComponent(
   "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })",
 )}`;
 
 interface Failure {
   readonly name: string;
-  /** Makes it fail, and says how the program is started. */
+  /** Causes the failure, and returns how the program is started. */
   readonly arrange?: (sandbox: Sandbox) => StartOptions;
-  /** Puts a line of bash around the command line. */
+  /** Wraps the command line in a line of bash. */
   readonly wrap?: (line: string, sandbox: Sandbox) => string;
   readonly exitCode: number;
   readonly message: string;
@@ -156,8 +156,8 @@ it('names a working folder that the user may not read, with a remedy', async () 
 });
 
 /**
- * Leaves compiled code in a folder of caches, as if a plan had been there: under the names of the program's own parts,
- * and as long as they are, because that is all that V8 compares. It writes the file `attacked`.
+ * Writes compiled code into a cache folder, as if by a plan: under the names of the program's parts and with their lengths, because V8 compares
+ * only those. The code creates the file `attacked`.
  */
 const PLANT = `
 const { mkdirSync, readFileSync, readdirSync, writeFileSync } = require('node:fs');

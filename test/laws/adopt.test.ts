@@ -35,7 +35,7 @@ describe('adopting a resource that matches its manifest', () => {
   });
 });
 
-/** Resources that refer to nothing of the stack, since nothing of it is there yet. */
+/** Resources that refer to nothing in their stack, because none of it is live yet. */
 function arbitraryUnmarked(): fc.Arbitrary<TestStack> {
   return arbitraryStack({ kinds: OWNED_KINDS }).map((stack) => {
     const alone = stack.flatMap((resource) => settleStack([resource]));
@@ -43,7 +43,7 @@ function arbitraryUnmarked(): fc.Arbitrary<TestStack> {
   });
 }
 
-/** Each manifest with the id of the resource that was made for it, in the same order within a kind. */
+/** Each manifest with the id of its resource, in the same order within a kind. */
 function listAdopting(world: World, stack: TestStack): TestStack {
   const resources = world.resources();
   const made = new Map(OWNED_KINDS.map(({ name }) => [name, [...(resources[name] ?? [])]]));
@@ -53,7 +53,7 @@ function listAdopting(world: World, stack: TestStack): TestStack {
   });
 }
 
-/** What there is in normal form, but for the metadata: a set that is sent as it is may come back in another order. */
+/** Live resources in normal form, without metadata: the service may return a set in another order than it was sent. */
 function withoutMetadata(resources: ReturnType<World['resources']>) {
   return OWNED_KINDS.map((kind) =>
     (resources[kind.name] ?? []).map(({ metadata: _, ...rest }) => [rest['id'], normalizeSpec(kind, rest)]),

@@ -8,7 +8,7 @@ import { holds } from './properties.ts';
 import type { TestStack } from './stack.ts';
 import { listTouched, World } from './world.ts';
 
-/** An approved plan is applied exactly, or refused with every difference named. */
+/** An approved plan is applied exactly, or refused with every difference. */
 
 describe('an approved plan', () => {
   it('approves itself while nothing changes', LONG, async () => {
@@ -66,7 +66,7 @@ async function createApprovedPlan([first = [], second = []]: readonly TestStack[
   return { world, second, plan: JSON.parse(JSON.stringify(await world.plan(second))) };
 }
 
-/** The differences, a line each. */
+/** One line for each difference. */
 function describeComparison(comparison: PlanComparison): readonly string[] {
   const { members, more, less } = comparison;
   const lines = [

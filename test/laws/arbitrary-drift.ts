@@ -5,7 +5,7 @@ import { withField } from './mutate-stack.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
 
-/** A stack, and its first resource with one field as another has it. */
+/** A stack, and its first resource with one field of another resource. */
 export function arbitraryDrift(
   kind: Kind,
   field: string,

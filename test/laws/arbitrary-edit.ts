@@ -14,14 +14,14 @@ export const EDITABLE_FIELDS = SUBJECTS.flatMap((kind) =>
     .map(([field]) => ({ kind, label: `${kind.name} ${field}`, field })),
 );
 
-/** Whether a field that was stated keeps its value though it is not stated any more, or is said in another way. */
+/** Whether the field of a live resource keeps its value although the manifest no longer sets it, or sets an equal value. */
 export function isKept(kind: Kind, field: string, { spec, lifecycle }: TestResource): boolean {
   const isTime = Object.values(kind.validity ?? {}).includes(field);
   const isCovered = isTime && lifecycle.settings?.['valid_for'] !== undefined;
   return spec[field] === undefined && (isCovered || kind.fields[field]?.keepsLiveValue === true);
 }
 
-/** A stack, and the same one with a field of its last resource as another has it. */
+/** A stack, and the same stack with one field of its last resource from another resource. */
 export function arbitraryEdit(
   kind: Kind,
   field: string,
@@ -37,7 +37,7 @@ export function arbitraryEdit(
     .filter(({ before, after }) => {
       const [old, edited] = [before.at(-1), after.at(-1)];
       if (old?.kind !== kind.name || edited?.kind !== kind.name || edited.name !== old.name) return false;
-      // What no longer fits beside the field is left out of the edited one.
+      // Values that do not fit beside the field are removed from the edited resource.
       return isSameJson(withField(old.spec, field, {}), withField(edited.spec, field, {}));
     });
 }

@@ -9,9 +9,9 @@ import { NAMES } from './names.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
 
-/** Random valid stacks and small changes of them, of every kind that manifests have. */
+/** Random valid stacks of every kind of manifest, and small changes of them. */
 
-/** What stacks are made of. */
+/** Options for random stacks. */
 export interface StackOptions {
   /** Default: every kind of manifests. */
   readonly kinds?: readonly Kind[];
@@ -28,7 +28,7 @@ export function arbitraryStack({
   return fc.array(arbitraryResource(kinds), { minLength: minResources, maxLength: maxResources }).map(settleStack);
 }
 
-/** A stack and the stacks that it becomes, one small change after another. */
+/** A stack, and its states after small changes, one after another. */
 export function arbitraryHistory(steps: number, options: StackOptions = {}): fc.Arbitrary<readonly TestStack[]> {
   const { kinds = MANIFEST_KINDS } = options;
   const changes = fc.array(fc.array(arbitraryMutation(kinds), { minLength: 1, maxLength: 4 }), {
@@ -42,7 +42,7 @@ export function arbitraryHistory(steps: number, options: StackOptions = {}): fc.
   });
 }
 
-/** Any resource of these kinds. What it says about others is settled when it is put into a stack. */
+/** A resource of these kinds. `settleStack` makes its references valid. */
 export function arbitraryResource(kinds: readonly Kind[] = MANIFEST_KINDS): fc.Arbitrary<TestResource> {
   return fc.oneof(
     ...kinds.map((kind) =>
@@ -57,9 +57,9 @@ export function arbitraryResource(kinds: readonly Kind[] = MANIFEST_KINDS): fc.A
 }
 
 /**
- * Seldom protected. What only one resource can have is not ignored here: who keeps such a value in spite of its manifest
- * stands in the way of the others, and so does who keeps using what is deleted. Nor is what the service chooses: that may not
- * fit what a manifest says later.
+ * A random lifecycle, seldom protected. It ignores no unique value, because a kept value would block the other resources, and no reference,
+ * because a kept reference would block a delete. It also ignores no value that the service chooses, because that may be invalid beside a later
+ * manifest.
  */
 function arbitraryLifecycle(kind: Kind): fc.Arbitrary<TestResource['lifecycle']> {
   const isIgnorable = ({ type, unique, serviceDefault, hasPath }: Field) =>

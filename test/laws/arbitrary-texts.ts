@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { FORMATS, type TextFormat } from '../../src/kinds/formats.ts';
 import { computeUtf8ByteLength } from '../../src/model/json.ts';
 
-/** Words that trip programs up, and that can be stored: prototypes, other naming styles, other scripts, syntax of YAML and of variables. */
+/** Texts that often cause mistakes and can be stored: prototypes, other naming styles, other scripts, syntax of YAML and of variables. */
 export const HOSTILE_WORDS = [
   '__proto__',
   'constructor',
@@ -26,7 +26,7 @@ export const HOSTILE_WORDS = [
   '~',
   '<<',
   '[0]',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: what a manifest calls a variable, as a text
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of a variable, as a text
   '${env:HOME}',
   '$${',
   'a: b',
@@ -41,12 +41,12 @@ export const HOSTILE_WORDS = [
   'External/ipp-0',
 ] as const;
 
-/** Any code point that a text can hold: no NUL, and no half of a surrogate pair. The unit `binary` is the same, and takes half a second to begin with. */
+/** Any code point of a text: no NUL, and no half of a surrogate pair. The unit `binary` is the same, but takes half a second to start. */
 const ANY_LETTER = fc
   .integer({ min: 1, max: 0x10_f7_ff })
   .map((number) => String.fromCodePoint(number < 0xd8_00 ? number : number + 0x8_00));
 
-/** Any text of at most `maxBytes` bytes of UTF-8, often of exactly so many. */
+/** Any text of at most `maxBytes` bytes of UTF-8, often of exactly that length. */
 export function arbitraryText(maxBytes = 64): fc.Arbitrary<string> {
   return fc
     .oneof(
@@ -59,7 +59,7 @@ export function arbitraryText(maxBytes = 64): fc.Arbitrary<string> {
     .map((text) => truncateToBytes(text, maxBytes));
 }
 
-/** Any text of a checked form. Of those that only one resource may have, there are few. */
+/** Any text in a checked format. Formats of unique values have few texts. */
 export function arbitraryFormatted(format: TextFormat): fc.Arbitrary<string> {
   return TEXTS[format].filter((text) => FORMATS[format].check(text) === undefined);
 }
@@ -152,7 +152,7 @@ function fill(letter: string, maxBytes: number): string {
   return whole + 'x'.repeat(maxBytes - computeUtf8ByteLength(whole));
 }
 
-/** The longest start of a text that is no longer than so many bytes. */
+/** The longest start of a text with at most that many bytes. */
 function truncateToBytes(text: string, maxBytes: number): string {
   let kept = '';
   for (const letter of text) {

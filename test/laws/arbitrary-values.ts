@@ -10,8 +10,8 @@ import { arbitraryFormatted, arbitraryText, HOSTILE_WORDS } from './arbitrary-te
 import { NAMES } from './names.ts';
 
 /**
- * Values of fields as manifests state them, from the kind tables and nothing else: a new field, or a new kind, is in every law
- * at once. What fields say about each other is not here; see `settleStack`.
+ * Random values of fields from the kind tables alone, so that every law covers a new field or kind at once. `settleStack` makes fields fit each
+ * other.
  */
 
 /** Any spec of a kind, with every required field and some of the others. */
@@ -19,13 +19,13 @@ export function arbitrarySpec(kind: Kind): fc.Arbitrary<Spec> {
   return arbitraryFields(Object.fromEntries(kind.specFields));
 }
 
-/** Anything that a kind has of its own in `lifecycle`, but for files that are written. Longer than a world lasts. */
+/** Any settings of a kind in `lifecycle`, except files to write. Their periods are longer than a world lasts. */
 export function arbitrarySettings(kind: Kind): fc.Arbitrary<Spec> {
   const isFile = ({ type }: Field) => type.type === 'text' && type.isPath === true;
   return arbitraryFields(Object.fromEntries(Object.entries(kind.lifecycle).filter(([, field]) => !isFile(field))));
 }
 
-/** Any value that a manifest may state for a field. */
+/** Any value that a manifest may set for a field. */
 export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);
 }
@@ -38,30 +38,30 @@ export function listExternalIds(prefix: string): readonly string[] {
   return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);
 }
 
-/** The id of something that exists, and that no manifest names. Throws for a prefix that no table names. */
+/** The id of an existing resource that no manifest names. Throws for a prefix that no table names. */
 export function toUnnamedId(prefix: string): string {
   return String(listExternalIds(prefix)[0]).replaceAll('1', '9');
 }
 
-/** The ids that services have to know for the values made here, and of kinds that cannot be created all others. */
+/** The ids that a service must know for these values. Of kinds that cannot be created, every id. */
 export function listKnownIds(): readonly string[] {
   return [...PREFIXES].flatMap((prefix) =>
     isOwnedPrefix(prefix) ? [...listExternalIds(prefix), toUnnamedId(prefix)] : [`${prefix}_*`],
   );
 }
 
-/** The prefixes of ids that a reference may have written out: of kinds that cannot be created, if it takes any. */
+/** The prefixes of ids that a reference may contain literally: of kinds that cannot be created, if it accepts any. */
 export function listLiteralPrefixes({ prefixes }: ReferenceType): readonly string[] {
   const foreign = prefixes.filter((prefix) => !isOwnedPrefix(prefix));
   return foreign.length > 0 ? foreign : prefixes;
 }
 
-/** Whether the service gives ids of this prefix itself. */
+/** Whether the service creates ids with this prefix. */
 export function isOwnedPrefix(prefix: string): boolean {
   return OWNED_KINDS.some(({ idPrefix }) => idPrefix === prefix);
 }
 
-/** Whether a value of the type may refer to what the service gives ids to, and so keep it in use. */
+/** Whether a value of the type may refer to a resource of the service, and so keep it in use. */
 export function mayUseOwned(type: FieldType): boolean {
   switch (type.type) {
     case 'reference':
@@ -116,7 +116,7 @@ function arbitraryFields(fields: Readonly<Record<string, Field>>): fc.Arbitrary<
   return fc.record(Object.fromEntries(values), { requiredKeys });
 }
 
-/** Later than the clock of a world, in any offset, with and without fractions of a second. */
+/** Later than the clock of a world, with any offset, with and without fractions of a second. */
 function arbitraryTimestamp(): fc.Arbitrary<string> {
   const instant = fc.date({
     min: new Date('2030-01-01T00:00:00Z'),
@@ -131,7 +131,7 @@ function arbitraryTimestamp(): fc.Arbitrary<string> {
     });
 }
 
-/** An id, or the address of a document that has one. Whether there is such a document is settled later. */
+/** An id, or the address of a document. `settleStack` makes the address exist. */
 function arbitraryReference(type: ReferenceType): fc.Arbitrary<string> {
   const literal = listLiteralPrefixes(type);
   const kinds = listKindsOfReferenceType(type);
@@ -165,8 +165,8 @@ function arbitraryMap(type: MapType): fc.Arbitrary<Json> {
 }
 
 /**
- * An object with any keys of its own, `__proto__` among them. Without a backslash: once Node 24 and 26 have parsed JSON with
- * such a key, they read others wrongly (https://github.com/nodejs/node/issues/63785).
+ * An object with any keys, also `__proto__`. No key has a backslash: after Node 24 and 26 have parsed JSON with such a key, they read others
+ * wrongly (https://github.com/nodejs/node/issues/63785).
  */
 function arbitraryEntries(
   keys: fc.Arbitrary<string>,
@@ -188,7 +188,7 @@ function arbitraryJson(): fc.Arbitrary<Json> {
   return fc.oneof({ weight: 4, arbitrary: scalar }, list, arbitraryEntries(arbitraryKey(), fc.oneof(scalar, list), 3));
 }
 
-/** Any key, except the merge key of YAML, under which nothing is stored. */
+/** Any key except the merge key of YAML, which stores nothing. */
 function arbitraryKey(): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...HOSTILE_WORDS), fc.string({ maxLength: 6 })).filter((key) => key !== '<<');
 }
@@ -214,12 +214,12 @@ function arbitraryMetadata(): fc.Arbitrary<Json> {
   );
 }
 
-/** Manifests have no way to write -0. */
+/** Manifests cannot write -0. */
 function withoutSign(number: number): number {
   return number === 0 ? 0 : number;
 }
 
-/** Whole numbers that a double does not keep exactly are refused in manifests. */
+/** Manifests refuse integers that a double does not represent exactly. */
 function toExact(number: number): number {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? 0.5 : withoutSign(number);
 }

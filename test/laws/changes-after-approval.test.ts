@@ -17,11 +17,11 @@ import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
 import { listTouched, type PlanOptions, World } from './world.ts';
 
-/** What others merge, change and set after a plan was approved. The plan is then applied exactly, or it is refused. */
+/** Merges, user changes and settings after an approval. The plan is then applied exactly, or it is refused. */
 
-/** What happens between approval and apply. */
+/** The changes between approval and apply. */
 interface ChangesAfterApproval {
-  /** Whether other changes of the manifests are merged. */
+  /** Whether other manifest changes are merged. */
   readonly isMerged: boolean;
   readonly outside: 'nothing' | 'sets a field' | 'does a part of it' | 'deletes' | 'creates a stranger';
   readonly at: number;
@@ -29,7 +29,7 @@ interface ChangesAfterApproval {
   readonly donors: readonly TestResource[];
   readonly approvedWith: PlanOptions;
   readonly appliedWith: PlanOptions;
-  /** The request at which an earlier apply of the plan died. */
+  /** The request at which an earlier apply of the plan was interrupted. */
   readonly diedAt: number | undefined;
 }
 
@@ -94,19 +94,19 @@ describe('a change after an approval', () => {
   });
 });
 
-/** Only this stack and another user sent requests: then the plan is as approved. */
+/** If only this stack and another user sent requests, the plan is as approved. */
 function expectReason(
   { members, more, less }: PlanComparison,
   { isMerged, outside, ...meanwhile }: ChangesAfterApproval,
 ): void {
   const isQuiet = outside === 'nothing' || outside === 'creates a stranger';
   const isSameRun = meanwhile.approvedWith === meanwhile.appliedWith;
-  // A stranger may take the unique value that a change needs, and so may be adopted or be in the way.
+  // Another user may claim the unique value of a change. Then its resource is adopted or blocks the change.
   if (!isMerged && outside === 'nothing' && isSameRun) expect({ members, more, less }).toEqual({});
   if (isQuiet && !isMerged && !isSameRun) expect(members).not.toEqual([]);
 }
 
-/** What the approved plan sends, had it been applied at once. */
+/** The requests of the approved plan if it is applied at once. */
 async function rehearse({ server }: World, approved: Plan) {
   const seed = server.snapshot();
   const ids = JSON.stringify([seed, approved]);
@@ -117,8 +117,8 @@ async function rehearse({ server }: World, approved: Plan) {
 }
 
 /**
- * A line for each field of a write. Ids that were unknown at the approval, and digests in marks, differ from run to run.
- * Metadata beside the mark may be left as it has drifted. Resources that this plan created may be deleted, because their tokens were not delivered.
+ * A line for each field of a write. Ids that were unknown at the approval, and digests in marks, differ from run to run. Metadata beside the
+ * mark may stay as it has drifted. Resources that this plan created may be deleted, because their tokens were not delivered.
  */
 function describeRequest({ method, path, body }: SentRequest, known: string): readonly string[] {
   if (method === 'GET') return [];
@@ -162,7 +162,7 @@ async function changeOutside(
   }
 }
 
-/** Compares without knowing what live is, by texts: whatever differs is named with its path, or is done. */
+/** Compares texts without knowledge of the live state: each difference is named with its path, or is done. */
 function expectAllNamed(comparison: PlanComparison): void {
   const { before, after, more, less, done } = comparison;
   const ids = JSON.stringify(before);
@@ -188,7 +188,7 @@ function listEffects(change: Change, known: string): readonly Effect[] {
   const { action, differences, desired = {} } = change;
   if (action === 'no-op') return [];
   const address = formatChangeAddress(change);
-  // References to what is created are addresses before, and ids later.
+  // References to created resources are addresses first, and ids later.
   const hide = (value: unknown) =>
     JSON.stringify(value)?.replace(/"[A-Z]\w+\/[^"]+"|\b[a-z]+_\w{15,}/g, (id) => (known.includes(id) ? id : '…'));
   const toEffect = (path: string, value: unknown): Effect => ({

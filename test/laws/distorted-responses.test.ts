@@ -6,7 +6,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
 import { selectEvenly } from '../tries.ts';
 
-/** What wears out: each replace leaves one more alive, unless the one before it goes. */
+/** Credentials and certificates that are replaced often. Each replacement leaves one more unless the old one is deleted. */
 const SHORT_LIVED = `${STACK}spec:
   tokens: { default: { directory: tokens } }
 ---
@@ -31,7 +31,7 @@ spec:
   owner_id: usr_2k9XLTJrEKpUhfwyWqZzQNvMbcA
 `;
 
-/** Every kind, with maps and lists that are stated, stated to be empty, and left out. */
+/** Every kind, with maps and lists that are set, set to empty, and unset. */
 const MANIFESTS = `${SHORT_LIVED}---
 apiVersion: edgewise/v1
 kind: TCPEdge
@@ -70,9 +70,9 @@ spec:
 
 const WORN_KINDS: readonly Kind[] = ['SSHUserCertificate', 'Credential'].map(getKind);
 
-/** Changes what is answered, and nothing at the service. `undefined`: it is left out. */
+/** Changes a value in responses, not at the service. `undefined`: the value is left out. */
 type Distortion = (name: string, value: Json) => Json | undefined;
-/** Whose answers are changed. */
+/** The requests whose responses are changed. */
 type Where = (request: { readonly method: string; readonly path: string }) => boolean;
 
 const EVERYWHERE: Where = () => true;
@@ -90,7 +90,7 @@ function createDistortingTransport(handle: Transport, where: Where, distortion: 
   };
 }
 
-/** Pages stay pages. */
+/** Pages remain pages. */
 function distortResponse(json: Json, distortion: Distortion): Json {
   if (isJsonArray(json)) return json.map((member) => distortResponse(member, distortion));
   if (!isJsonObject(json)) return json;
@@ -113,7 +113,7 @@ function isMap(value: Json): value is JsonObject {
 
 interface Outcome {
   readonly exitCodes: readonly number[];
-  /** The most certificates, and the most credentials, that were live after an apply. */
+  /** The highest number of live certificates, and of credentials, after an apply. */
   readonly most: readonly number[];
 }
 
@@ -184,7 +184,7 @@ describe('certificates and credentials never outnumber their manifests', () => {
   const WAYS: readonly [string, Distortion][] = NAMES.flatMap((hit): [string, Distortion][] => [
     [`${hit} is left out`, (name, value) => (name === hit ? undefined : value)],
     [`${hit} is null`, (name, value) => (name === hit ? null : value)],
-    // A wrong id refers to nothing.
+    // A wrong id refers to no resource.
     ...(hit === 'id' ? [] : [createDistortion(hit)]),
   ]);
 
@@ -213,7 +213,7 @@ function createDistortion(hit: string): [string, Distortion] {
   return [`${hit} is another`, (name, value) => (name === hit ? toOther(value) : value)];
 }
 
-/** A value of the same type that was not requested. */
+/** Another value of the same type than the requested one. */
 function toOther(value: Json): Json {
   if (typeof value === 'string') return value === '' ? 'other' : `${value}x`;
   if (isJsonArray(value)) return [...value, 'bind:other.example.com'];

@@ -65,7 +65,7 @@ async function loadForms(): Promise<readonly (readonly [FormatName, ReportRender
   return Promise.all(names.map(async (name) => [name, await loadReportRenderer(name)] as const));
 }
 
-/** The first resource of a stack as the service holds it. */
+/** The first resource of a stack as the service stores it. */
 async function readSubject(world: World, stack: TestStack, kind: Kind): Promise<Spec> {
   const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
   const name = stack[0]?.name ?? '';
@@ -79,10 +79,10 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
   return computeDrift(await world.plan(stack), { live, now: NOW });
 }
 
-/** Texts that no form escapes or cuts, and that are not taken for its own words. */
+/** Texts that no format escapes or shortens, and that are not words of a format. */
 const PLAIN_TEXT = /^[\w.*:/=@-]{0,40}$/;
 
-/** The values are those that the service held before and after. */
+/** Expects the values before and after the change at the service. */
 function expectExpectedAndLive(
   { path, from: live, to: expected }: Difference,
   sides: { readonly before: Spec; readonly after: Spec },
@@ -103,7 +103,7 @@ function valueAt(value: Json | undefined, [step, ...rest]: FieldPath): Json | un
   return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
 }
 
-/** Every text in a value, keys of maps included. */
+/** Lists every text in a value, with the keys of maps. */
 function listTexts(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   if (isJsonArray(value)) return value.flatMap(listTexts);
@@ -111,13 +111,13 @@ function listTexts(value: Json): readonly string[] {
   return [];
 }
 
-/** What a form shows as gone, and as there. */
+/** The values that a format shows as removed and as added. */
 interface ShownSides {
   readonly gone: string;
   readonly there: string;
 }
 
-/** What only one side has stands on that side, and words say what happened. */
+/** Expects values of only one side to be on that side, and words that say what happened. */
 function expectForm(name: FormatName, document: string, differences: readonly Difference[]): void {
   const shown = READERS[name]?.(document);
   if (shown === undefined) return;
@@ -144,7 +144,7 @@ function expectForm(name: FormatName, document: string, differences: readonly Di
 }
 
 interface SideTexts {
-  /** What is in the values of the side, and in those of the other. */
+  /** The texts in the values of one side, and those of the other. */
   readonly told: readonly string[];
   readonly others: readonly string[];
   readonly shown: string;
@@ -152,7 +152,7 @@ interface SideTexts {
   readonly isWhole: boolean;
 }
 
-/** Members at their defaults are left out, so one text is enough. */
+/** Members with defaults are left out, so one text is enough. */
 function expectSide(what: string, { told, others, shown, elsewhere, isWhole }: SideTexts): void {
   const own = told.filter((text) => !others.some((other) => other.includes(text)));
   if (isWhole && own.length > 0)
@@ -163,7 +163,7 @@ function expectSide(what: string, { told, others, shown, elsewhere, isWhole }: S
   for (const text of own) expect(elsewhere, what).not.toContain(text);
 }
 
-/** On one line, or on two where it would be too long, with or without the path on each. */
+/** On one line, or on two if it is too long, each with or without the path. */
 function expectNumbers(document: string, { to: expected, from: live, origin }: Difference): void {
   if (origin === 'both' || ![expected, live].every((value) => typeof value === 'number' || typeof value === 'boolean'))
     return;
@@ -176,17 +176,17 @@ function toPattern(value: Json | undefined): string {
   return String(value).replaceAll(/[.+]/g, '\\$&');
 }
 
-/** Forms that cut no value. */
+/** Formats that shorten no value. */
 const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json', 'json-lines']);
 
-/** The values of one side: long enough not to be a word of JSON. */
+/** The values of one side that are long enough not to be words of JSON. */
 function listShownValues(differences: readonly Difference[], side: 'from' | 'to'): readonly string[] {
   return differences
     .flatMap((one) => listLeaves(one[side] ?? null))
     .filter((text) => text.length > 4 && text !== 'false');
 }
 
-/** Values, and keys of maps, which name what the numbers behind them are of. */
+/** Values, and keys of maps, which name the numbers after them. */
 function listLeaves(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   if (isJsonArray(value)) return value.flatMap(listLeaves);
@@ -206,7 +206,7 @@ function isEmpty(value: Json | undefined): boolean {
   return isHollow || value === undefined || value === null || value === '';
 }
 
-/** How each form shows the two sides. */
+/** How each format shows the two sides. */
 const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSides>>> = {
   json: (document) => readJson(JSON.parse(document).changes),
   'json-lines': (document) => {
@@ -265,12 +265,12 @@ function listMessages(log: {
   return log.runs.flatMap(({ results }) => results.map(({ message }) => message.text));
 }
 
-/** What stands before the next apply, which leads in the other direction. */
+/** Text before the next apply, which changes in the other direction. */
 function readMessages(messages: readonly string[]): ShownSides {
   return readBriefs(messages.flatMap((message) => message.replace(/; next apply: .*$/s, '').split('; ')));
 }
 
-/** `path: - gone`, `path: + there`, `path: gone → there`. */
+/** `path: - removed`, `path: + added`, `path: removed → added`. */
 function readBriefs(briefs: readonly string[]): ShownSides {
   const sides = briefs.map((text): ShownSides => {
     const brief = text.replace(/^.*? (?:was changed at the service|differs from its manifest): /s, '');

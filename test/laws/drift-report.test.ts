@@ -55,7 +55,7 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
   return computeDrift(await world.plan(stack), { live, now: NOW });
 }
 
-/** A line for each resource that is not as it should be. */
+/** A line for each resource with drift. */
 function listStates({ changes }: Drift): readonly string[] {
   return changes
     .filter(({ state }) => state !== 'in-sync')

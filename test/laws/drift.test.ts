@@ -56,7 +56,7 @@ describe('a field that another user changes', () => {
   );
 });
 
-/** The same stack, its descriptions changed. */
+/** The same stack with other descriptions. */
 function withDescriptions(stack: TestStack, description: string): TestStack {
   return stack.map((resource) =>
     'description' in getKind(resource.kind).fields && !resource.lifecycle.ignore.includes('description')
@@ -65,7 +65,7 @@ function withDescriptions(stack: TestStack, description: string): TestStack {
   );
 }
 
-/** Differences of a field that only drifted; the description is changed in this test. */
+/** Differences of a field that has only drifted. This test changes the description. */
 function listDriftOf(plan: Plan, field: string) {
   if (field === 'description') return [];
   return plan.changes.flatMap(({ differences }) =>

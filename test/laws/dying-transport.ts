@@ -1,13 +1,13 @@
 import { NetworkError } from '../../src/model/errors.ts';
 import type { Transport } from '../../src/model/transport.ts';
 
-/** When a run dies: at its `request`th request, counting from 0, before the server gets it or after it took effect. */
+/** When a run is interrupted: at the request with this number, from 0, before the server gets it or after it took effect. */
 export interface Death {
   readonly request: number;
   readonly when: 'before' | 'after';
 }
 
-/** A transport on which no answer arrives from a request on, as when the process or the network dies. */
+/** A transport that returns no response from one request on, as if the process or the network failed. */
 export function createDyingTransport({ request: fatal, when }: Death): (inner: Transport) => Transport {
   let count = 0;
   let isDead = false;

@@ -26,13 +26,13 @@ import type { TestStack } from './stack.ts';
 import { openStackOf } from './stack-of-world.ts';
 import { listTouched, loadStack, World } from './world.ts';
 
-/** Consent to all that a plan may need, so that nothing but the comparison stands against it. */
+/** Consent to everything that a plan may need, so that only the comparison can refuse it. */
 function toConsents({ changes }: Plan) {
   const addresses = changes.map(({ address }) => address);
   return { allowDeletes: true, allowProtected: addresses, allowRejected: addresses };
 }
 
-/** A saved plan, what it was made from, and the world that it is for. */
+/** A saved plan, its manifests, and its world. */
 interface Planned {
   readonly world: World;
   readonly plan: Plan;
@@ -83,7 +83,10 @@ async function createTakeOverPlan([first = []]: readonly TestStack[]): Promise<P
   );
 }
 
-/** An apply dies as it records the delivery of its first token: a credential is left of which nothing shows that anybody has its token. */
+/**
+ * An apply that is interrupted while it records the delivery of its first token: nothing shows whether the token of the credential was
+ * delivered.
+ */
 async function createUndeliveredPlan([first, second = []]: readonly TestStack[]): Promise<Planned> {
   const agent = { kind: CREDENTIAL.name, name: 'agent', spec: {}, lifecycle: { protect: false, ignore: [] } };
   const planned = await createSavedPlan(first, [...second.filter(({ name }) => name !== agent.name), agent]);
@@ -149,7 +152,7 @@ describe('a plan file', () => {
     const property = fc.asyncProperty(arbitraryHistory(1), arbitraryDeath(), async (history, death) => {
       const planned = await prepare(history);
       const { world, plan, state, options } = planned;
-      // What another resource holds cannot be created, with or without an approval.
+      // A unique value of another resource cannot be claimed, with or without an approval.
       if (hasErrors(plan.diagnostics) || plan.violations.some(({ rule }) => rule === 'claimed-elsewhere')) return;
       const folder = toFolder();
       const apply = () => openStackOf(world, state, folder).apply(plan, { ...options, ...toConsents(plan) });
@@ -164,7 +167,7 @@ describe('a plan file', () => {
   });
 });
 
-/** How many edits of one plan are tried. */
+/** The number of edits of each plan. */
 const EDITS = 40;
 
 function arbitraryDeath(): fc.Arbitrary<Death> {
@@ -180,7 +183,7 @@ async function expectRefusedOrSame(planned: Planned, { what, document }: Edit, h
   if (sent !== 'refused') expect(sent, what).toEqual(honest);
 }
 
-/** The writes of an apply of a plan file to a service that holds what this one does. */
+/** The writes that an apply of a plan file sends to a copy of this service. */
 async function listSent(
   { world: { server }, state, options }: Planned,
   file: Plan | PlanFileContent,

@@ -1,14 +1,14 @@
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 
-/** Edits of JSON documents: each changes, adds or takes away one thing. */
+/** Edits of JSON documents: each changes, adds or removes one value. */
 
-/** A document with one thing edited, and what that was, in words. */
+/** An edited document, and a description of the edit. */
 export interface Edit {
   readonly what: string;
   readonly document: Json;
 }
 
-/** Every edit of everything inside of a document: of each leaf another value, of each object and list one member less and one more. */
+/** Lists every edit of a document: another value for each leaf, and one member more or less for each object and list. */
 export function listEdits(document: Json): readonly Edit[] {
   return editInside(document, '$');
 }
@@ -43,7 +43,7 @@ function toList(entries: readonly (readonly [number, Json])[]): Json {
   return entries.map(([, member]) => member);
 }
 
-/** One more member: a copy of the last of a list, or a new key. */
+/** Adds a member: a copy of the last one of a list, or a new key. */
 function addMember(value: Json, path: string): readonly Edit[] {
   if (isJsonArray(value))
     return [...new Set([value.at(-1) ?? 'added', 'added'])].map((more) => ({

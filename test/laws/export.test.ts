@@ -97,7 +97,7 @@ describe('an export of an unmanaged account', () => {
         expect(touched).toEqual(unmanaged.map(({ id }) => id).sort());
         for (const instance of state.instances.filter(({ ids }) => unmanaged.some(({ id }) => id === ids['id']))) {
           const document = exported.documents.find(({ text }) => text.includes(`adopt: ${instance.ids['id']}\n`));
-          // A name that several resources would have gets a suffix, and is cut for it.
+          // If several resources would have one name, it gets a suffix, and is shortened for it.
           const name = createNameFromInstance(instance) ?? document?.name ?? '';
           expect(document?.name.startsWith(name.slice(0, 13)), `${document?.name} of ${name}`).toBe(true);
         }
@@ -150,7 +150,7 @@ describe('an export of an unmanaged account', () => {
   });
 });
 
-/** An account without marks, as it is before the first use of edgewise. */
+/** An account without marks, as before the first use of edgewise. */
 async function createUnmanaged(stack: TestStack, isKept = (_: number) => false): Promise<World> {
   const world = new World();
   await world.migrate(stack);
@@ -178,7 +178,7 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
   return readLive(world.connect(), { kinds: OWNED_KINDS, attachments });
 }
 
-/** The parts of an address in a state, as configurations may have them: keys may be any text. */
+/** The parts of an address in a state. Keys may be any text. */
 interface StateName {
   readonly module: string | undefined;
   readonly name: string;
@@ -195,7 +195,7 @@ function arbitraryStateNames(): fc.Arbitrary<readonly StateName[]> {
   return fc.array(name, { minLength: 1, maxLength: 6 });
 }
 
-/** A state that has the resources under these names, which may be fewer, as a file of Terraform has it. */
+/** A state file of Terraform with the resources under these names. If there are fewer names, the other resources are left out. */
 function createTerraformState(resources: readonly LiveResource[], names: readonly StateName[]): TerraformState {
   const listed = resources.map(({ kind, id }, index) => {
     const { module, name, key } = names[index % names.length] ?? { module: undefined, name: 'x', key: undefined };
@@ -213,7 +213,7 @@ function createTerraformState(resources: readonly LiveResource[], names: readonl
   return parseTerraformState(Buffer.from(JSON.stringify({ version: 4, resources: [...listed, other] })));
 }
 
-/** What the files of an export ask for, read in an environment that would fill in anything. */
+/** Loads the files of an export, in an environment in which every variable would be filled in. */
 function load(exported: ExportResult, isOneText: boolean): DesiredState {
   const files = isOneText
     ? [{ path: 'edgewise.yaml', text: renderSingleFile(exported) }]
@@ -261,10 +261,10 @@ const HOSTILE = [
   '~',
   'null',
   '.inf',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: what a manifest calls a variable, as a text
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of a variable, as a text
   '${env:X}',
   '$${env:X}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of something else
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of another syntax
   '${conn.client_ip}',
   '$$${',
   '*alias',
@@ -290,7 +290,7 @@ const HOSTILE = [
   'word',
 ];
 
-/** Texts that YAML often reads in an unexpected way. */
+/** Texts that YAML often reads as another type. */
 function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
   const pieces = fc.array(fc.constantFrom(...HOSTILE), { maxLength: 8 }).map((parts) => parts.join(''));
   const texts = fc.oneof(
@@ -298,6 +298,6 @@ function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
     { weight: 1, arbitrary: fc.constantFrom(...HOSTILE) },
     { weight: 1, arbitrary: arbitraryText(maxBytes) },
   );
-  // A service that keeps valid Unicode holds no others.
+  // A service that stores valid Unicode has no other texts.
   return texts.filter((text) => checkStorableText(text) === undefined);
 }

@@ -11,7 +11,7 @@ import type { Spec } from '../../src/model/state.ts';
 import { toExternalId } from './settle-stack.ts';
 import type { TestResource } from './stack.ts';
 
-/** Whether a field that is live as one manifest states it is as another manifest states it. */
+/** Whether a field has the same value in two manifests. */
 export function isSameField(
   kind: Kind,
   field: string,
@@ -28,7 +28,7 @@ export function isSameField(
   return isSameJson(shown[field] ?? null, to[field] ?? null);
 }
 
-/** What the bundled server chooses for the parts of modules that are left to it. */
+/** The values that the bundled server chooses for unset parts of modules. */
 function withChosenNumbers(kind: Kind, spec: Spec): Spec {
   const filled = kind.specFields.flatMap(([name, { type }]): [string, Json][] => {
     const value = spec[name];
@@ -41,7 +41,7 @@ function withChosenNumbers(kind: Kind, spec: Spec): Spec {
   return { ...spec, ...Object.fromEntries(filled) };
 }
 
-/** Expects that a plan touches one resource, and of that one field. */
+/** Expects that a plan changes one field of one resource. */
 export function expectOnlyDifference(
   plan: Plan,
   subject: TestResource,

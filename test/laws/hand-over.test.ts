@@ -7,16 +7,16 @@ import { LONG } from '../tries.ts';
 import { createDyingTransport, type Death } from './dying-transport.ts';
 import { holds } from './properties.ts';
 
-/** A resource that stack `a` makes, and what becomes of it. */
+/** A resource that stack `a` creates, and its hand-over. */
 interface Member {
   readonly kind: (typeof KINDS)[number];
-  /** Absent: it stays. Else its name in stack `b`. */
+  /** Its name in stack `b`. Absent: it stays in `a`. */
   readonly becomes: string | undefined;
 }
 
 const KINDS = ['TCPEdge', 'WeightedBackend', 'AgentIngress', 'Credential'] as const;
 
-/** One apply, of one stack or of both, which may break off. */
+/** One apply, of one stack or of both, which may be interrupted. */
 interface Step {
   readonly of: 'a' | 'b' | 'both';
   readonly death: Death | undefined;
@@ -55,7 +55,7 @@ function toSpec({ kind }: Member, index: number): object {
 const toOldName = (index: number): string => `r${index}`;
 const toNewName = ({ becomes }: Member, index: number): string => (becomes === 'other' ? `n${index}` : `r${index}`);
 
-/** The files once the hand-over is in git. */
+/** The files after the hand-over. */
 function toFiles(members: readonly Member[], isHandedOver: boolean): Readonly<Record<string, string>> {
   const moved = members.flatMap((member, index) => (member.becomes === undefined ? [] : [{ member, index }]));
   const handedOver = moved.map(({ member, index }) => `${member.kind}/${toOldName(index)}`);
@@ -79,7 +79,7 @@ async function apply({ edgewise, recorder }: Workspace, { of, death }: Step): Pr
   return (await edgewise(line, { transport })).exitCode;
 }
 
-/** Who owns what: each live id with the stack and the name in its mark. */
+/** The owner of each live id: the stack and the name in its mark. */
 function listOwners({ server }: Workspace): ReadonlyMap<string, string> {
   const all = Object.values(server.snapshot().resources ?? {}).flat();
   return new Map(
@@ -108,7 +108,8 @@ async function expectHandedOver(
   const whole: readonly Step[] = [...steps, { of: 'a', death: undefined }, { of: 'b', death: undefined }];
   let isTaken = isHandedOver;
   for (const step of whole) {
-    // Without the line in the old stack it deletes what nobody has taken yet: the new one goes first, or both together.
+    // Without the line in the old stack, its apply deletes each resource that is not taken over yet: the new stack goes first, or both
+    // together.
     const of = isTaken || step.of !== 'a' ? step.of : 'both';
     const exitCode = await apply(workspace, { ...step, of });
     isTaken ||= exitCode === 0 && of !== 'a';

@@ -55,7 +55,10 @@ function arbitraryEdits(
   });
 }
 
-/** What services clear when it is left out is sent as it is. The metadata holds the mark too: the rest of it is sent as it is. */
+/**
+ * Fields that the service clears when they are left out are sent unchanged. The metadata contains the mark too: the rest of it is sent
+ * unchanged.
+ */
 function expectLeftAlone(
   kind: Kind,
   field: string,

@@ -26,11 +26,11 @@ const [FIRST, SECOND, THIRD] = [
 ];
 const IDS = { edge_id: 'edghts_2k9XLPDYGXNLtxcTVgVsKTFzfRt', id: 'edghtsrt_2k9XLQdTnSXvQJzqDPzZxhCBmHm' };
 
-/** A field of which one member belongs to another owner. Each value is a member: [theirs, ours]. */
+/** A field with one member that another owner manages. Each value is a member: [theirs, ours]. */
 interface Shared {
   readonly kind: string;
   readonly field: string;
-  /** What the spec has besides the field. */
+  /** The rest of the spec. */
   readonly base?: JsonObject;
   readonly theirs: readonly [member: string, first: Json, second: Json, third: Json];
   readonly ours: readonly [member: string, first: Json, second: Json];
@@ -80,7 +80,7 @@ function createResource(
   };
 }
 
-/** Reads the two members as the service has them. */
+/** Reads both members as the service stores them. */
 async function readMembers(world: World, { kind, field, theirs, ours }: Shared): Promise<readonly Json[]> {
   const [only] = world.resources()[kind] ?? [];
   const live =

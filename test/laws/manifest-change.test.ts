@@ -31,7 +31,7 @@ describe('a field that changes in a manifest', () => {
   });
 });
 
-/** Whether the service chose by itself what the manifest states now. */
+/** Whether the service has chosen the value that the manifest now sets. */
 function isAsChosen(world: World, [old, subject]: readonly [TestResource, TestResource], field: string): boolean {
   const kind = getKind(subject.kind);
   const chosen = kind.fields[field]?.serviceDefault ? findOwned(world, kind.name, old.name)?.[field] : undefined;

@@ -49,7 +49,7 @@ describe('the mark', () => {
   });
 });
 
-/** The length of metadata once its mark names the resource and, if it can be rotated, the one that it retires. */
+/** The length of metadata if its mark names the resource and, for a kind with rotation, the retiring one. */
 function computeLongestLength(kind: string, id: string, metadata: string): number {
   const { user, mark } = splitMetadata(metadata);
   const retires = { id, at: '9999-12-31T23:59:59Z' };
@@ -73,7 +73,7 @@ function arbitraryMark(): fc.Arbitrary<Mark> {
   });
 }
 
-/** The resource with as much metadata as there is room for. */
+/** The resource with metadata of the greatest length. */
 function fillMetadata(resource: TestResource, letter: string): TestResource {
   const padTo = (length: number, rest: number): TestResource => ({
     ...resource,
@@ -86,7 +86,7 @@ function fillMetadata(resource: TestResource, letter: string): TestResource {
   );
 }
 
-/** The largest number up to 4096 for which something holds that holds for all that are smaller. */
+/** The largest number up to 4096 for which a condition holds. It must hold for all smaller numbers. */
 function findLargest(holdsFor: (count: number) => boolean): number {
   let [low, high] = [0, 4096];
   while (low < high) {

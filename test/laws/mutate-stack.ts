@@ -3,7 +3,7 @@ import type { Spec } from '../../src/model/state.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
 
-/** A small change of a stack. `at` and `field` count around, so that every number means something for every stack. */
+/** A small change of a stack. `at` and `field` are taken modulo the length, so that every number is valid for every stack. */
 export type Mutation =
   | { readonly act: 'add'; readonly donor: TestResource }
   | { readonly act: 'remove'; readonly at: number }
@@ -63,7 +63,7 @@ function setField(resource: TestResource, at: number, donor: TestResource): Test
   return { ...resource, spec: withField(resource.spec, name, donor.spec) };
 }
 
-/** The spec with one field as another spec has it, or without it. */
+/** The spec with one field of another spec, or without the field. */
 export function withField(spec: Spec, name: string, donor: Spec): Spec {
   const { [name]: _, ...rest } = spec;
   const value = donor[name];

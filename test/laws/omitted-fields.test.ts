@@ -23,7 +23,7 @@ import { listTouched, World } from './world.ts';
 
 type LeftOut = Pick<Extract<FaultRule, { fault: 'left_out' }>, 'fields' | 'share'>;
 
-/** A service that leaves fields out of its answers. */
+/** A service that leaves fields out of its responses. */
 function createOmittingService({ server }: World, seed: number, more: LeftOut = {}): (inner: Transport) => Transport {
   return (handle) => {
     const plain = server.behind(() => toSend(handle));
@@ -95,7 +95,7 @@ describe('a field that another user empties', () => {
   );
 });
 
-/** What is inside of the modules of HTTPS edges and their routes. */
+/** The fields inside of modules of HTTPS edges and their routes. */
 const CLEARED_INSIDE = SUBJECTS.filter(({ role }) => role === 'attached').flatMap((kind) =>
   kind.specFields.flatMap(([module, { type }]) =>
     type.type !== 'object'
@@ -151,7 +151,7 @@ describe('a service that leaves out empty values at random', () => {
     const property = fc.asyncProperty(arbitraryHistory(3), fc.nat(), async (stacks, seed) => {
       const world = new World();
       let answers = seed;
-      // Each reading and each apply meets other gaps.
+      // Each read and each apply gets other omissions.
       const next = () => {
         answers += 1;
         world.interpose(createOmittingService(world, answers, { share: 0.5 }));
@@ -172,7 +172,7 @@ describe('a service that leaves out empty values at random', () => {
   });
 });
 
-/** The names that a field and what is inside of it have in responses. */
+/** The names of a field and of its inner fields in responses. */
 function listNames(fields: readonly NamedField[]): readonly string[] {
   return fields.flatMap(([name, { type, responseName }]) => [responseName ?? name, ...listInnerNames(type)]);
 }
@@ -182,7 +182,7 @@ function listInnerNames(type: FieldType): readonly string[] {
   return type.type === 'object' ? listNames(Object.entries(type.fields)) : [];
 }
 
-/** Of some fields the interface says what leaving them out means: without `enabled`, a module is enabled. */
+/** Fields for which the API defines what leaving them out means: without `enabled`, a module is enabled. */
 const SAID = listNotices(SUBJECTS.flatMap(({ fields }) => Object.entries(fields)));
 
 function listNotices(fields: readonly NamedField[]): readonly string[] {
@@ -207,7 +207,7 @@ describe('a field that is never shown', () => {
       world.interpose(createOmittingService(world, seed, { fields: [name] }));
       await world.migrate(stack);
       const plan = await world.plan(stack);
-      // Modules have no mark that remembers what was written: they are written again, each time.
+      // Modules have no mark that records the written value: they are written each time.
       expect(listTouched({ ...plan, changes: plan.changes.filter((change) => !isHiddenChange(change)) })).toEqual([]);
       if (kind.role === 'owned') expect(plan.writes).toEqual([]);
       const said = plan.diagnostics.filter(({ code }) => code === 'shown-otherwise').map(({ message }) => message);
@@ -219,7 +219,7 @@ describe('a field that is never shown', () => {
   });
 });
 
-/** The parts of modules that may be empty, and that services leave out where they are. */
+/** Parts of modules that may be empty, and that services leave out if they are. */
 const EMPTIED = CLEARED_INSIDE.filter(({ field: { required, type } }) => !required && type.type !== 'number');
 
 describe('a part of a module that no response shows', () => {
@@ -289,7 +289,7 @@ describe('a part of a module that is never shown', () => {
   );
 });
 
-/** Whether a value means the same as none. */
+/** Whether a value means the same as an unset field. */
 function isEmptyByMeaning(field: Field, value: Json | undefined): boolean {
   const normal = normalizeField(field, value);
   return normal === 0 || isSameJson(normal, getNormalUnsetFieldValue(field));

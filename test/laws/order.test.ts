@@ -40,10 +40,10 @@ describe('the order of the input', () => {
   });
 });
 
-/** What copies of a resource bear instead of its mark; empty: its mark. */
+/** The metadata of copies. Empty: a copy of the mark. */
 const LOOK_ALIKES = ['', '{"edgewise":1}', '{"edgewise":{}}', 'text'];
 
-/** Copies whatever can be copied, in part with its mark. */
+/** Copies each resource that can be copied, some with its mark. */
 async function addLookAlikes(world: World, metadata: string): Promise<void> {
   const resources = world.resources();
   for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).every(({ unique }) => !unique)))
@@ -68,7 +68,7 @@ function arbitraryLayout(): fc.Arbitrary<Layout> {
   });
 }
 
-/** The bytes of its file, but for when it was made, and for where and in which files things stand. */
+/** The bytes of a plan file, without its time and positions in files. */
 function toComparable({ made: _, ...plan }: Plan): string {
   const diagnostics = plan.diagnostics.map(({ place: _, ...diagnostic }) => diagnostic);
   const changes = plan.changes.map(({ place: _, ...change }) => change);

@@ -17,14 +17,14 @@ import type { World } from './world.ts';
 /** A service that others reach too. */
 export type SharedService = Pick<World, 'resources' | 'call'>;
 
-/** What other people do to a service: through its API, by the kind tables. */
+/** Changes by other users of a service, through its API and by the kind tables. */
 
 /** The names of the fields that another user can change. */
 export function listChangeable(kind: Kind): readonly string[] {
   return kind.specFields.filter(([, { lifecycle }]) => lifecycle === 'mutable').map(([name]) => name);
 }
 
-/** The resource with the mark of an address, as the server keeps it. */
+/** The resource with the mark of an address, as the server stores it. */
 export function findOwned(world: SharedService, kind: string, name: string): JsonObject | undefined {
   return world.resources()[kind]?.find(({ metadata }) => {
     const { mark } = splitMetadata(String(metadata ?? ''));
@@ -32,7 +32,7 @@ export function findOwned(world: SharedService, kind: string, name: string): Jso
   });
 }
 
-/** Another user sets one field of an owned resource to the value of another manifest, or clears it if that has none. */
+/** Another user sets one field of an owned resource to the value of another manifest, or clears it if that manifest has none. */
 export async function changeField(
   world: SharedService,
   { resource, stack }: { readonly resource: TestResource; readonly stack: TestStack },
@@ -67,7 +67,7 @@ export async function createOutsideResource(
     if (spec[name] !== undefined) await setModule(world, toModulePath(kind, spec, name), spec[name]);
 }
 
-/** Ids for all that a spec refers to. In the place of what is not there stands what no manifest names. */
+/** Replaces the references of a spec with ids. A reference to a missing resource becomes an id that no manifest names. */
 function resolveSpec(
   world: SharedService,
   kind: Kind,
@@ -94,17 +94,17 @@ async function patch(world: SharedService, path: string, body: JsonObject): Prom
   await world.call('PATCH', path, body);
 }
 
-/** Other metadata of the user beside the mark that is there. */
+/** Replaces the metadata of the user, and keeps the mark. */
 function toMetadata(live: JsonObject, value: Json | undefined): string {
   const { mark } = splitMetadata(String(live['metadata']));
   const user = typeof value === 'string' || isJsonObject(value) ? value : '';
   return mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
 }
 
-/** The kinds of which the service takes the same twice. */
+/** Kinds of which the service accepts two equal resources. */
 export const COPYABLE = OWNED_KINDS.filter(({ fields }) => Object.values(fields).every(({ unique }) => !unique));
 
-/** Makes everything a second time that can be, marks included, as two applies at once might leave it. */
+/** Creates a copy of every resource, with its mark, if the service accepts one: the possible result of two concurrent applies. */
 export async function copyEverything(world: SharedService): Promise<void> {
   const resources = world.resources();
   for (const kind of COPYABLE)

@@ -24,7 +24,7 @@ const HISTORY = fc.tuple(arbitraryHistory(1, OPTIONS), fc.nat()).map(([[first = 
   seed,
 }));
 
-/** A write is foretold to be rejected when that follows from what was read; everything else can be applied. */
+/** A rehearsal predicts a rejected write if that follows from what was read. All other writes can be applied. */
 describe('a resource that others use and that has no manifest', () => {
   it('is expected to be rejected, is rejected, and fails alone', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
@@ -73,7 +73,7 @@ describe('a resource that others use and that has no manifest', () => {
   });
 });
 
-/** A stack that was applied and then became another one, without what others use since. */
+/** A stack that was applied and then changed. Other users now refer to some removed resources. */
 async function createUsedResources({
   first,
   second,
@@ -86,12 +86,12 @@ async function createUsedResources({
   const workspace = await createWorkspace({ 'edgewise.yaml': toText(first) }, { seed: { externals: listKnownIds() } });
   const { exitCode } = await workspace.edgewise('apply --yes --no-rehearsal');
   const others = { service: toShared(workspace), chance: createRandom(`use ${seed}`) };
-  // What they would have to say of a unique value, they leave to us: then the service refuses it.
+  // The other users do not claim a unique value: then the service would reject the write.
   const used = exitCode === EXIT.success ? await createDependentResource(others).catch(() => undefined) : undefined;
   const isUsed = ({ kind, name }: TestStack[number]): boolean => toAddress(kind, name) === used;
   const isGone = used !== undefined && !second.some(isUsed);
   const rest = isGone ? second : first.filter((one) => !isUsed(one));
-  // What refers to the one that is gone would be refused before anything is tried.
+  // References to the deleted resource would be refused before the rehearsal.
   const isWhole = !JSON.stringify(rest).includes(`"${used}"`);
   await workspace.write({ 'edgewise.yaml': toText(isWhole ? rest : []) });
   const addresses = [...first, ...second].flatMap(({ kind, name }) => ['--allow-protected', toAddress(kind, name)]);
@@ -123,14 +123,14 @@ function listPredictedRejections(stdout: string): readonly string[] {
   return violations.flatMap(({ rule, addresses }: JsonObject) => (rule === 'rejected-write' ? addresses : []));
 }
 
-/** The resources of what was not done, each once. */
+/** The resources of failed writes, each once. */
 function listFailedResources(stdout: string): readonly string[] {
   const outcomes: readonly JsonObject[] = JSON.parse(stdout).outcomes;
   const undone = outcomes.filter(({ outcome }) => outcome !== 'applied').map(({ write }) => String(write));
   return [...new Set(undone.map((id) => id.split(' ').at(-1) ?? id))];
 }
 
-/** A service that leaves out what is empty for some resources and not for others, and some fields always. */
+/** A service that leaves out empty values of some resources, and some fields always. */
 function createRandomlyOmittingService(inner: Transport, chance: SeededRandom): Transport {
   const never = new Set(OWNED_KINDS.flatMap(({ fields }) => Object.keys(fields)).filter(() => chance.isLucky(0.1)));
   return async (request) => {

@@ -83,7 +83,7 @@ function arbitraryNewNames(): fc.Arbitrary<NewNames> {
     .map((renamed) => new Map<string, string>(renamed));
 }
 
-/** Longer names leave less room for what the user writes. */
+/** Longer names leave less room for the user's metadata. */
 function withoutLongMetadata(resource: TestResource): TestResource {
   const { metadata, ...rest } = resource.spec;
   return JSON.stringify(metadata ?? '').length > 1000 ? { ...resource, spec: rest } : resource;

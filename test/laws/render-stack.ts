@@ -5,9 +5,9 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src
 import { listExternalIds } from './arbitrary-values.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 
-/** How a stack is spread over files. The stack is the same whatever this says. */
+/** How a stack is divided among files. It does not change the stack. */
 export interface Layout {
-  /** Sort keys of the documents: those of one file stay together. */
+  /** Sort keys of the documents. Those of one file stay together. */
   readonly order: readonly number[];
   readonly files: number;
   readonly json: boolean;
@@ -16,7 +16,7 @@ export interface Layout {
 /** One YAML file with the documents in their order. */
 export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
 
-/** What a stack says besides its resources. */
+/** The settings of a Stack. */
 export interface StackHead {
   readonly name?: string;
   readonly handedOver?: readonly string[];
@@ -24,13 +24,13 @@ export interface StackHead {
   readonly baseUrl?: string;
   /** The folder for tokens, relative to the file of the Stack. Default: `tokens`. */
   readonly tokens?: string;
-  /** What else it says of the way to the service. */
+  /** Other settings of the connection. */
   readonly api?: JsonObject;
-  /** Resources of other stacks, by the name of the External that stands for each. */
+  /** Resources of other stacks, by the names of their Externals. */
   readonly foreign?: ReadonlyMap<string, { readonly stack: string; readonly resource: string }>;
 }
 
-/** The files of a stack, with its settings and the externals that its resources may name. */
+/** Renders the files of a stack, with its settings and the Externals that its resources may name. */
 export function renderStack(
   stack: TestStack,
   layout: Layout = PLAIN_LAYOUT,
@@ -96,7 +96,7 @@ function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
   };
 }
 
-/** What a manifest would take for a variable. Keys have none. */
+/** Escapes the syntax of variables in values. Keys have no variables. */
 function escapeVariables(value: Json): Json {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
   if (isJsonArray(value)) return value.map(escapeVariables);
@@ -104,7 +104,7 @@ function escapeVariables(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeVariables(member)]));
 }
 
-/** A document for each External that is named. */
+/** A document for each External that the stack names. */
 function listExternals(stack: TestStack): readonly JsonObject[] {
   const text = JSON.stringify(stack);
   return EXTERNALS.filter(({ metadata }) => text.includes(`"External/${metadata.name}"`));

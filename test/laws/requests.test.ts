@@ -110,7 +110,7 @@ describe('the requests of a run', () => {
   });
 });
 
-/** The paths of what was read before a request: single resources, modules, and the resource of a module. */
+/** The paths of reads before a request: single resources, modules, and resources of modules. */
 function listRead(sent: readonly SentRequest[], before: number): readonly string[] {
   const read = sent.slice(0, before).flatMap(({ method, path }) => (method === 'GET' ? [path] : []));
   const modules = MODULE_NAMES.flatMap((name) => read.map((path) => `${path}/${name}`));
@@ -129,7 +129,7 @@ function countPages(world: World, pageSize: number): number {
   );
 }
 
-/** Ids of no resource, which a resource with a mark refers to. */
+/** Ids without a resource that a resource with a mark refers to. */
 function countUnlisted(world: World): number {
   const all = OWNED_KINDS.flatMap((kind) => (world.resources()[kind.name] ?? []).map((live) => ({ kind, live })));
   const listed = new Set(all.map(({ live }) => live['id']));

@@ -12,7 +12,7 @@ import { listTouched, World } from './world.ts';
 const NAMES = ['a', 'b'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What a manifest says of a credential. Absent: it has no manifest. */
+/** The manifest of a credential. Absent: it has none. */
 interface Described {
   readonly keepsOld: boolean;
   readonly acl: string;
@@ -20,7 +20,7 @@ interface Described {
 
 type Manifests = Readonly<Partial<Record<Name, Described>>>;
 
-/** A change of the manifests, hours that pass, and an apply. */
+/** A manifest change, a number of hours, and an apply. */
 interface Step {
   readonly change: { readonly name: Name; readonly described: Described | undefined } | undefined;
   readonly hours: number;
@@ -38,7 +38,7 @@ function arbitraryStep(): fc.Arbitrary<Step> {
     change: fc.option(fc.record({ name, described: fc.option(described, { nil: undefined, freq: 4 }) }), {
       nil: undefined,
     }),
-    // No sum of them is near 24: a plan takes some seconds.
+    // No sum of them is close to 24, because a plan takes some seconds.
     hours: fc.constantFrom(0, 1, 9, 15.5, 25.5),
     rotate: fc.option(name, { nil: undefined, freq: 2 }),
     retire: fc.option(name, { nil: undefined, freq: 2 }),
@@ -63,7 +63,7 @@ interface LiveCredential {
   readonly id: string;
   readonly name: string;
   readonly isRetiring: boolean;
-  /** The old one that its mark names, and when that is deleted. */
+  /** The retiring credential in its mark, and the time of its delete. */
   readonly retires: { readonly id: string; readonly at: string } | undefined;
 }
 
@@ -76,7 +76,7 @@ function listCredentials(world: World): readonly LiveCredential[] {
   });
 }
 
-/** Holds what is live after an apply against what was live before it. `at`: when planning began. */
+/** Compares the live credentials after an apply with those before it. `at`: when planning began. */
 function expectRetirements(
   before: readonly LiveCredential[],
   after: readonly LiveCredential[],

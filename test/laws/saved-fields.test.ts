@@ -19,14 +19,14 @@ import { settleStack, toExternalId } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
 import { SUBJECTS } from './subjects.ts';
 
-/** The ways in which a plan that was saved is applied: each is a command that plans, and one that applies. */
+/** Ways to apply a saved plan: each is a command that plans, and one that applies. */
 const WAYS = [
   ['plan -o plan.json', 'apply plan.json'],
   ['plan -o plan.json', 'apply --no-rehearsal --approved plan.json'],
   ['plan -R . -o plans', 'apply plans'],
 ] as const;
 
-/** A way to a value inside of a spec: into objects, and into the first member of a list of objects. */
+/** The path of a value in a spec, through objects and the first members of lists. */
 interface Leaf {
   readonly kind: Kind;
   readonly path: FieldPath;
@@ -88,7 +88,7 @@ function listPaths(type: FieldType, path: FieldPath): readonly FieldPath[] {
   return type.type === 'list' && type.of.type === 'object' ? listPaths(type.of, [...path, 0]) : [path];
 }
 
-/** A resource, and the same one with two of its values as another one has them. */
+/** A resource, and the same resource with two values of another one. */
 function arbitraryEdit(
   { kind, path }: Leaf,
   second: Leaf,
@@ -106,7 +106,7 @@ function arbitraryEdit(
     );
 }
 
-/** Whether two resources of a kind do not mean the same at the end of a path. */
+/** Whether the values at a path of two resources differ in meaning. */
 function differs(left: TestResource, right: TestResource, path: FieldPath): boolean {
   const [from = null, to = null] = [left, right].map(({ kind, spec }) => {
     const resolved = mapReferences(getKind(kind), spec, ({ value }) => toExternalId(value));
@@ -121,12 +121,12 @@ function valueAt(value: Json | undefined, [step, ...rest]: FieldPath): Json | un
   return isJsonObject(value) ? valueAt(value[step], rest) : undefined;
 }
 
-/** Where a list may stand, one value is a list of one. */
+/** A single value in place of a list is a list of one. */
 function toList(value: Json): readonly Json[] {
   return isJsonArray(value) ? value : [value];
 }
 
-/** A value with what a donor has at the end of a path, or from the first step on that it does not have itself. */
+/** Sets the value at a path from a donor, from the first step on that the value lacks. */
 function withValue(value: Json, [step, ...rest]: FieldPath, donor: Json | undefined): Json {
   if (step === undefined) return donor ?? value;
   const given = valueAt(donor, [step]);

@@ -65,7 +65,7 @@ describe('tokens and the API key', () => {
 const ISSUERS = MANIFEST_KINDS.filter((kind) => kind.oneTimeFields.length > 0);
 const ISSUED: ReadonlySet<string> = new Set(ISSUERS.flatMap(({ oneTimeFields }) => oneTimeFields));
 
-/** Notes every token that a server gives away. */
+/** Collects every token in a response. */
 function collectTokens(transport: Transport, secrets: Set<string>): Transport {
   return async (request) => {
     const response = await transport(request);

@@ -12,8 +12,8 @@ import { listExternalIds, listLiteralPrefixes } from './arbitrary-values.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 
 /**
- * Makes resources that know nothing of each other into a valid stack: addresses and claims are given to the first who
- * has them, references lead somewhere. A stack that is valid stays as it is.
+ * Makes independent resources a valid stack: the first resource keeps an address or a claim, and each reference gets an existing target. A
+ * valid stack does not change.
  */
 export function settleStack(resources: TestStack): TestStack {
   const taken: Taken = new Map();
@@ -47,7 +47,7 @@ function toLiteral({ type, value }: Reference): string {
   return assertDefined(ids[value.length % ids.length], 'an id');
 }
 
-/** `External/…` and the id that it stands for, and names that differ in case only, are the same key of a map. */
+/** Drops equal keys of a map: `External/…` and its id, and names that differ only in case. */
 function dropSameKeys(kind: Kind, spec: Spec): Spec {
   return Object.fromEntries(
     Object.entries(spec).map(([name, value]) => [name, withoutSameKeys(value, kind.fields[name]?.type)]),
@@ -70,13 +70,13 @@ function withoutSameKeys(value: Json, type: Type | undefined): Json {
   return Object.fromEntries([...new Map(Object.entries(value).map((entry) => [toKey(entry[0]), entry])).values()]);
 }
 
-/** The id that `External/ipp-0` stands for; anything else as it is. */
+/** Returns the id of `External/ipp-0`, and any other value unchanged. */
 export function toExternalId(value: string): string {
   const [, prefix = '', index] = /^External\/(\w+)-(\d)$/.exec(value) ?? [];
   return index === undefined ? value : assertDefined(listExternalIds(prefix)[Number(index)], value);
 }
 
-/** Drops what the fields of one spec say against each other, and metadata that is ours. */
+/** Drops fields of one spec that contradict each other, and metadata with our mark. */
 function settleFields(resource: TestResource): TestResource {
   const kind = getKind(resource.kind);
   let { spec } = resource;
@@ -95,7 +95,7 @@ function settleFields(resource: TestResource): TestResource {
   return { ...resource, lifecycle, spec: findMetadataFinding({ ...marked, spec }) === undefined ? spec : rest };
 }
 
-/** Drops what settings say against each other, or against the spec. */
+/** Drops settings that contradict each other or the spec. */
 function settleSettings(kind: Kind, { lifecycle }: TestResource, spec: Spec): Spec {
   let { settings = {} } = lifecycle;
   for (let [problem] = kind.checkLifecycle(settings, spec); problem !== undefined; ) {
@@ -111,7 +111,7 @@ function without(value: Json, [step, ...rest]: FieldPath): Json {
   return Object.fromEntries(entries.map(([key, member]) => [key, key === step ? without(member, rest) : member]));
 }
 
-/** Leaves out what is taken already: the member of a list, or the resource. */
+/** Drops claimed values: the member of a list, or the resource. */
 function settleClaims(resource: TestResource, taken: Taken): TestStack {
   const kind = getKind(resource.kind);
   const resolved = mapReferences(kind, resource.spec, ({ value }) => toExternalId(value));
@@ -127,7 +127,7 @@ function settleClaims(resource: TestResource, taken: Taken): TestStack {
   return isWhole ? [{ ...resource, spec: Object.fromEntries(free) }] : [];
 }
 
-/** Who has what only one resource can have, by the key of the claim. */
+/** The owner of each unique value, by the key of the claim. */
 type Taken = Map<string, string>;
 
 function takeAll(resource: TestResource, name: string, value: Json, taken: Taken): boolean {

@@ -3,7 +3,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { TestStack } from './stack.ts';
 
-/** The same stack, written down in another order: documents, keys, and members of lists whose order means nothing. */
+/** The same stack with documents, keys and members of unordered lists in another order. */
 export function shuffleStack(stack: TestStack): TestStack {
   return stack.toReversed().map((resource) => {
     const { fields } = getKind(resource.kind);

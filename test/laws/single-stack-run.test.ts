@@ -12,7 +12,7 @@ import {
 import { TREE } from '../scenarios/setup.ts';
 import { selectEvenly } from '../tries.ts';
 
-/** Scenarios of one stack, or a quarter of them. */
+/** Scenarios with one stack, or a quarter of them. */
 const SCENARIOS = selectEvenly(listScenarios().filter(({ folder }) => !existsSync(join(folder, TREE))));
 
 describe('a stack alone and as the only one of a run over many', () => {
@@ -27,13 +27,13 @@ async function runScenarioAs(scenario: Scenario, form: Form): Promise<readonly o
   return [plan, apply, again, finalPlan].flatMap((act) => (act === undefined ? [] : [summarize(act)]));
 }
 
-/** What was sent, how it ended, and what was found. */
+/** The requests, the exit code, and the findings. */
 function summarize({ exitCode, requests, stdout, stderr }: CommandRun): object {
   const sent = requests.map(({ method, path, body, status }) => ({ method, path, body, status }));
   return { exitCode, sent, found: listFindings(`${stdout}\n${stderr}`) };
 }
 
-/** The codes of the diagnostics that were shown, sorted. */
+/** The sorted codes of the shown diagnostics. */
 function listFindings(shown: string): readonly string[] {
   return Array.from(shown.matchAll(/^ *((?:error|warning)\[[a-z-]+\])/gm), ([, code = '']) => code).sort();
 }

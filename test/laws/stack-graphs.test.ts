@@ -16,7 +16,7 @@ import {
   toRepository,
 } from './stack-graphs.ts';
 
-/** Tries a change of a repository: so many applies are enough. */
+/** Applies a change of a repository, with at most that many applies. */
 async function expectChanged(before: Repository, after: Repository, most: number): Promise<void> {
   const workspace = await createRepositoryWorkspace(before);
   expect(describeLive(workspace)).toEqual(describeWanted(before));
@@ -26,7 +26,7 @@ async function expectChanged(before: Repository, after: Repository, most: number
   await workspace.write(toFiles(after, before));
   await applyUntilDone(workspace, most);
   expect(describeLive(workspace)).toEqual(describeWanted(after));
-  // What stays, or moves to another stack, is the resource that it was.
+  // A resource that stays, or moves to another stack, keeps its id.
   const kept = Object.keys(after.homes).filter((pool) => before.homes[pool] !== undefined);
   const now = (workspace.server.snapshot().resources?.['WeightedBackend'] ?? []).map((one) => one['id']);
   expect(now.filter((id) => ids.has(id))).toHaveLength(kept.length);
@@ -37,13 +37,13 @@ function toText(graph: Graph): string {
 }
 
 const SMALL = [2, 3].flatMap((count) => listGraphs(count).map((graph) => ({ count, graph })));
-/** One of each shape: the 543 graphs of four stacks are 31 shapes, with other names. */
+/** One graph of each shape: the 543 graphs of four stacks have 31 shapes. */
 const LARGE = listShapes(4).map((graph) => ({ count: 4, graph }));
 
-/** Cases of one test: each takes two applies or more. */
+/** The number of cases in one test. Each takes at least two applies. */
 const MOST = 120;
 
-/** Each takes many more applies, of one stack. */
+/** Each takes many applies of a single stack. */
 const MOST_ALONE = 20;
 
 describe('stacks with references, in every graph of three and every shape of four', () => {
@@ -96,7 +96,7 @@ describe('stacks with references, in every graph of three and every shape of fou
       for (const stacks of [before.stacks, before.stacks.toReversed()]) {
         const workspace = await createRepositoryWorkspace(before);
         await workspace.write(toFiles(after, before));
-        // An order that is wrong for a reference needs the stack that waits for another one once more.
+        // The wrong order for a reference takes one more apply of the stack that refers.
         for (const name of [...stacks, ...stacks, ...stacks]) await workspace.edgewise(`apply live/${name} --yes`);
         expect(describeLive(workspace), `${toText(from)} to ${toText(to)}, ${stacks}`).toEqual(describeWanted(after));
       }
@@ -181,7 +181,7 @@ describe('stacks with references, in every graph of three and every shape of fou
   });
 });
 
-/** Every way in which the pools of a repository may be at home. */
+/** Lists every assignment of pools to the stacks of a repository. */
 function listHomes({ stacks, homes }: Repository): readonly Readonly<Record<string, string>>[] {
   return Object.keys(homes).reduce<readonly Readonly<Record<string, string>>[]>(
     (all, pool) => all.flatMap((known) => stacks.map((stack) => ({ ...known, [pool]: stack }))),
@@ -191,7 +191,7 @@ function listHomes({ stacks, homes }: Repository): readonly Readonly<Record<stri
 
 type Ports = Readonly<Record<string, number>>;
 
-/** The hostports of the stacks before and after, where no two of them wait for each other: a swap between stacks takes a third value. */
+/** Lists hostports of the stacks before and after, without two stacks that wait for each other: a swap between stacks needs a third value. */
 function listPorts(stacks: readonly string[]): readonly { readonly before: Ports; readonly after: Ports }[] {
   const before = Object.fromEntries(stacks.map((name, at) => [name, 20_001 + at]));
   const values = [...Object.values(before), 20_009];

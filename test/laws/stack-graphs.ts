@@ -2,41 +2,41 @@ import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts
 import { toStack } from '../repository/tree.ts';
 
 /**
- * Repositories of a few stacks, in a small world of which every state can be told: each pool is at home in a stack, and each stack has an edge for
- * each pool of another stack that it sends traffic to, and a gate, which may have one of a few hostports.
+ * Repositories of a few stacks, small enough to list every state. Each pool belongs to a stack. Each stack has an edge for each pool of another
+ * stack that it sends traffic to, and a gate, which may have one of a few hostports.
  */
 export interface Repository {
   /** Names of the stacks. */
   readonly stacks: readonly string[];
-  /** By pool: the stack that it is at home in. One that is left out is not there. */
+  /** The stack of each pool. A pool that is left out does not exist. */
   readonly homes: Readonly<Record<string, string>>;
   /** By stack: the pools that it sends traffic to. */
   readonly uses: Readonly<Record<string, readonly string[]>>;
-  /** By stack: the port that its gate has; left out: it has no gate. */
+  /** By stack: the port of its gate. Absent: it has no gate. */
   readonly ports?: Readonly<Record<string, number>>;
-  /** By stack: what its pools and edges are described as. */
+  /** By stack: the description of its pools and edges. */
   readonly texts?: Readonly<Record<string, string>>;
 }
 
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/** Which of some stacks refer to which others, as pairs: every way without a circle. */
+/** References between stacks as pairs, without a circle. */
 export type Graph = readonly (readonly [user: string, used: string])[];
 
-/** Every graph without a circle of that many stacks, whatever the order of their names. */
+/** Lists every graph without a circle of that many stacks. */
 export function listGraphs(count: number): readonly Graph[] {
   const stacks = NAMES.slice(0, count);
   const edges = stacks.flatMap((user) => stacks.filter((used) => used !== user).map((used) => [user, used] as const));
   return listSubsets(edges).filter((graph) => !hasCircle(graph, stacks));
 }
 
-/** One graph of each shape: those that only differ in the names of their stacks count once. Which names it has differs from shape to shape. */
+/** Lists one graph of each shape: graphs that differ only in names of stacks count once. The names differ from shape to shape. */
 export function listShapes(count: number): readonly Graph[] {
   const shapes = Map.groupBy(listGraphs(count), (graph) => toShape(graph, NAMES.slice(0, count)));
   return [...shapes.values()].flatMap((graphs, index) => graphs.slice((index * 7) % graphs.length).slice(0, 1));
 }
 
-/** The same text for graphs that only differ in names. */
+/** The same text for graphs that differ only in names. */
 function toShape(graph: Graph, stacks: readonly string[]): string {
   const texts = listOrders(stacks).map((order) =>
     graph
@@ -66,7 +66,7 @@ function hasCircle(graph: Graph, stacks: readonly string[]): boolean {
   }
 }
 
-/** Each stack has a pool of its own, `pool-a` of a, to which others send traffic as the graph says. */
+/** Creates a repository in which each stack has a pool, `pool-a` of a, and sends traffic as the graph says. */
 export function toRepository(count: number, graph: Graph): Repository {
   const stacks = NAMES.slice(0, count);
   return {
@@ -78,7 +78,7 @@ export function toRepository(count: number, graph: Graph): Repository {
   };
 }
 
-/** Whether stacks refer to each other in no circle. */
+/** Whether the references between stacks form no circle. */
 export function hasNoCircle({ stacks, homes, uses }: Repository): boolean {
   const graph = stacks.flatMap((user) =>
     (uses[user] ?? []).flatMap((pool) => {
@@ -89,7 +89,7 @@ export function hasNoCircle({ stacks, homes, uses }: Repository): boolean {
   return !hasCircle(graph, stacks);
 }
 
-/** The files of a repository. What was at home elsewhere before is taken over from there. */
+/** Renders the files of a repository. Pools that belonged to another stack before are taken over. */
 export function toFiles(repository: Repository, before?: Repository): Readonly<Record<string, string>> {
   return Object.fromEntries(
     repository.stacks.map((name) => [`live/${name}/edgewise.yaml`, renderStack(name, repository, before)]),
@@ -125,7 +125,7 @@ function renderStack(name: string, repository: Repository, before: Repository | 
   ].join('');
 }
 
-/** A workspace in which a repository is applied. */
+/** Creates a workspace in which a repository is applied. */
 export async function createRepositoryWorkspace(repository: Repository): Promise<Workspace> {
   const workspace = await createWorkspace(toFiles(repository));
   await applyUntilDone(workspace, 1);
@@ -133,8 +133,8 @@ export async function createRepositoryWorkspace(repository: Repository): Promise
 }
 
 /**
- * Applies all stacks until nothing is left to do, and gives how often that took. Throws when more than so many applies leave something, when one makes no
- * write, and when one ends without its report. `isSaved`: from plan files.
+ * Applies all stacks until nothing is left to do. Returns the number of applies. Throws if that takes more than `most`, if an apply makes no
+ * write, or if one ends without its report. `isSaved`: from plan files.
  */
 export async function applyUntilDone(
   { edgewise, recorder }: Workspace,
@@ -156,7 +156,7 @@ export async function applyUntilDone(
   throw new Error(`Something is left:\n${shown.join('\n')}`);
 }
 
-/** What is live, without ids: each resource as `stack/name`, with the pool that it sends traffic to, and its port. */
+/** Describes the live state without ids: each resource as `stack/name`, with its pool and its port. */
 export function describeLive({ server }: Workspace): readonly string[] {
   const { TCPEdge: edges = [], WeightedBackend: pools = [] } = server.snapshot().resources ?? {};
   const names = new Map([...edges, ...pools].map(({ id, metadata }) => [id, readMark(metadata)]));
@@ -170,7 +170,7 @@ export function describeLive({ server }: Workspace): readonly string[] {
   ].sort();
 }
 
-/** The same of a repository. */
+/** Describes a repository in the same way. */
 export function describeWanted({ stacks, homes, uses, ports = {} }: Repository): readonly string[] {
   return [
     ...Object.entries(homes).map(([pool, home]) => `${home}/${pool}`),

@@ -19,7 +19,10 @@ const unused = async (): Promise<never> => {
   throw new StackError('Not part of this world.', { reason: 'failed' });
 };
 
-/** The stack of manifests in a world, as the command line and programs have it: what it does goes over the world's transport. Tokens and files go into the folder. */
+/**
+ * Opens the stack of manifests in a world, as the command line and programs do. It sends its requests over the world's transport, and writes
+ * tokens and files to the folder.
+ */
 export function openStackOf(world: World, state: DesiredState, folder: string): Stack {
   const client = world.connect();
   const { send: _, ...reader } = client;

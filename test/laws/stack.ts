@@ -4,16 +4,16 @@ import type { Spec } from '../../src/model/state.ts';
 export interface TestResource {
   readonly kind: string;
   readonly name: string;
-  /** As a manifest states it, references by name included. */
+  /** The spec in a manifest, with references by name. */
   readonly spec: Spec;
   readonly lifecycle: {
     readonly protect: boolean;
     readonly ignore: readonly string[];
     readonly adopt?: string;
     readonly renamedFrom?: string;
-    /** What another stack hands over. */
+    /** The resource of another stack that is handed over to this one. */
     readonly takenFrom?: { readonly stack: string; readonly name: string };
-    /** What the kind has of its own. */
+    /** Settings of the kind in `lifecycle`. */
     readonly settings?: Spec;
   };
 }

@@ -20,7 +20,7 @@ import type { TestResource, TestStack } from './stack.ts';
 import { SUBJECTS } from './subjects.ts';
 import { listTouched, loadStack, World } from './world.ts';
 
-/** A service that stores values in forms of its own: all of them, or those given. */
+/** A service that stores values in other forms: all of them, or the given ones. */
 function createNormalizingService({ server }: World, forms?: readonly StoredForm[]): (inner: Transport) => Transport {
   return (handle) =>
     withFaults(
@@ -29,7 +29,7 @@ function createNormalizingService({ server }: World, forms?: readonly StoredForm
     ).handle;
 }
 
-/** Texts of nothing but white space are stored as nothing, which no form of them is. */
+/** Whether the texts of a stack can be stored: text of white space alone is stored as no text, which is not a form of it. */
 function isStorable(stack: TestStack): boolean {
   return stack.every(({ kind, spec }) => {
     const field = getKind(kind).fields['metadata'];
@@ -79,10 +79,10 @@ const FIELDS = SUBJECTS.flatMap((kind) =>
   listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
 );
 
-/** All forms but what is left out, which is not seen if no answer shows it. */
+/** All forms except those of omitted values, which are unknown if no response shows them. */
 const SHOWN_FORMS = STORED_FORMS.filter((form) => form !== 'left_out');
 
-/** The spec of a resource as the service shows it. */
+/** The spec of a resource in a response. */
 async function readSpec(world: World, stack: TestStack, { kind, name }: TestResource): Promise<Spec> {
   const live = await readLive(world.connect(), createReadRequest(loadStack(stack), []));
   const owned = (live.resources.get(kind) ?? []).find(({ mark }) => mark?.name === name);
@@ -90,7 +90,7 @@ async function readSpec(world: World, stack: TestStack, { kind, name }: TestReso
   return (owned ?? attached)?.spec ?? {};
 }
 
-/** The value of a field as the service shows it. */
+/** The value of a field in a response. */
 async function readField(world: World, stack: TestStack, resource: TestResource, field: string): Promise<Json> {
   const [, table] = getKind(resource.kind).specFields.find(([one]) => one === field) ?? [];
   const spec = await readSpec(world, stack, resource);

@@ -65,7 +65,7 @@ describe('a plan with exclusions', () => {
   });
 });
 
-/** Only what is not in the plan can stand in its way: another that still uses what is deleted. */
+/** A delete may fail only because a resource outside of the plan still uses its target. */
 function expectInUse(outcomes: Awaited<ReturnType<World['apply']>>['outcomes']): void {
   const failed = outcomes.filter((result) => result.outcome === 'failed');
   expect(failed.length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ function toAddress({ kind, name }: TestStack[number]): string {
   return `${kind}/${name}`;
 }
 
-/** The targets and, step by step, what their manifests refer to. */
+/** The targets, and step by step their references. */
 function listNeeded(stack: TestStack, targets: readonly string[]): ReadonlySet<string> {
   const needed = new Set(targets);
   for (const address of needed) {

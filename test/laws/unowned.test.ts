@@ -36,7 +36,7 @@ describe('a foreign resource', () => {
   });
 });
 
-/** The metadata that others may put on what is theirs. */
+/** Metadata of resources of other users. */
 const METADATA: readonly ((user: Json) => string)[] = [
   renderUser,
   () => '',
@@ -60,7 +60,7 @@ function toUser(user: Json): string | JsonObject {
   return typeof user === 'string' || isJsonObject(user) ? user : '';
 }
 
-/** What others have, and a stack that changes beside it. Seldom do both want the same. */
+/** Resources of other users, and a stack that changes beside them. They seldom claim the same values. */
 function arbitraryNeighbours(): fc.Arbitrary<{
   readonly others: TestStack;
   readonly stacks: readonly TestStack[];
@@ -78,7 +78,7 @@ function arbitraryNeighbours(): fc.Arbitrary<{
     });
 }
 
-/** The address, and the id of what a document attaches modules to, which is then its own. */
+/** The address, and the id to which a document attaches modules, which the stack then owns. */
 function listIdentities({ kind, name, spec }: TestResource): readonly string[] {
   const { id } = spec;
   return [`${kind}/${name}`, ...(typeof id === 'string' ? [toExternalId(id)] : [])];

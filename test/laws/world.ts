@@ -31,12 +31,12 @@ import type { TestStack } from './stack.ts';
 export const API_KEY = 'dev';
 export const BASE_URL = 'https://api.test';
 
-/** What a world may differ in. */
+/** Options of a world. */
 export interface WorldOptions {
   readonly pageSize?: number;
   readonly concurrency?: number;
   readonly seed?: ServerSeed;
-  /** A folder for tokens. Without it they are kept in `delivered`. */
+  /** A folder for tokens. Absent: they are kept in `delivered`. */
   readonly tokenDirectory?: string;
   /** The clock of the clients, in milliseconds. */
   readonly clientNow?: () => number;
@@ -47,9 +47,9 @@ export interface WorldOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** What one plan may differ in. */
+/** Options of one plan. */
 export interface PlanOptions {
-  /** Reads over a transport of its own, beside others. */
+  /** Wraps the transport of the reads. */
   readonly over?: (inner: Transport) => Transport;
   readonly takeOver?: readonly string[];
   readonly keepDrift?: boolean;
@@ -60,9 +60,9 @@ export interface PlanOptions {
   readonly targets?: readonly string[];
   readonly exclusions?: readonly string[];
   readonly layout?: Layout;
-  /** Reads with this client, which then knows what it has just read. */
+  /** The client of the reads, which can then reuse them. */
   readonly client?: Client;
-  /** Puts what was read into another order. */
+  /** Changes the order of the read resources. */
   readonly rearrange?: (live: LiveState) => LiveState;
 }
 
@@ -74,12 +74,12 @@ export interface Beside {
   readonly startDelivery?: () => Promise<void>;
 }
 
-/** The tokens that a sink was given, by the name of the credential. */
+/** Delivered tokens, by the name of the credential. */
 export type Delivered = Map<string, string>;
 
 /**
- * A bundled server with all that edgewise does to it, through the functions that the command line calls. Its clock goes on by
- * a second with each request, so that what is older can be told.
+ * A bundled server and edgewise, through the functions that the command line calls. Each request advances its clock by one second, so that
+ * resources differ in age.
  */
 export class World {
   readonly server: Server;
@@ -105,22 +105,22 @@ export class World {
     this.#transport = this.#recorder.transport;
   }
 
-  /** The time of its clock. */
+  /** Returns the time of its clock. */
   now(): Date {
     return new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds);
   }
 
-  /** Lets time pass. */
+  /** Advances the clock. */
   wait(seconds: number): void {
     this.#seconds += seconds;
   }
 
-  /** What was sent since the last call. */
+  /** Returns the requests since the last call. */
   takeRequests(): readonly SentRequest[] {
     return this.#recorder.take();
   }
 
-  /** Puts something between edgewise and the server; without it, nothing. */
+  /** Wraps the transport between edgewise and the server. Absent: removes the wrapper. */
   interpose(toTransport: (inner: Transport) => Transport = (inner) => inner): void {
     this.#transport = toTransport(this.#recorder.transport);
   }
@@ -225,12 +225,12 @@ export class World {
     });
   }
 
-  /** Applies over a transport of its own, beside others. */
+  /** Applies over another transport. */
   async applyOver(plan: Plan, toTransport: (inner: Transport) => Transport, beside: Beside = {}): Promise<ApplyResult> {
     return this.apply(plan, this.#connectOver(toTransport(this.#recorder.transport)), beside);
   }
 
-  /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */
+  /** Plans and applies with a plan file that is written and read back. Throws unless everything was done. */
   async migrate(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
     const plan = await this.plan(stack, options);
     expectNoErrors(plan);
@@ -242,7 +242,7 @@ export class World {
     return plan;
   }
 
-  /** A request of another user. Throws if it is rejected. */
+  /** Sends a request of another user. Throws if it is rejected. */
   async call(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
     const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
     const request = new Request(`${BASE_URL}${path}`, {
@@ -257,7 +257,7 @@ export class World {
     return text === '' ? {} : JSON.parse(text);
   }
 
-  /** Everything that the server holds of resources. */
+  /** Returns all resources of the server. */
   resources(): Readonly<Record<string, readonly JsonObject[]>> {
     return this.server.snapshot().resources;
   }
@@ -276,7 +276,7 @@ export class World {
   }
 }
 
-/** What a random stack asks for. Throws when it is not valid. */
+/** Loads the desired state of a random stack. Throws if it is invalid. */
 export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
   const { state, diagnostics } = validateManifests(renderStack(stack, layout), { env: NO_ENVIRONMENT });
   if (state !== undefined) return state;
@@ -289,7 +289,7 @@ function expectNoErrors(plan: Plan): void {
   if (hasErrors(plan.diagnostics)) throw new Error(plan.diagnostics.map(({ message }) => message).join('\n'));
 }
 
-/** What a plan does, a line for each resource that it touches. */
+/** Lists a line for each resource that a plan changes. */
 export function listTouched({ changes }: Plan): readonly string[] {
   return changes
     .filter(({ action }) => action !== 'no-op')

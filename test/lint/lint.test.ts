@@ -7,7 +7,7 @@ import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
-/** What lint has against a document of a kind. `more` stands before it: settings, and names. */
+/** Lists the diagnostics of lint about a document of a kind. `more`: text before it, with settings and names. */
 function lint(kind: string, body: string, more = '', options: Partial<LintOptions> = {}): readonly Diagnostic[] {
   const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
   const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
@@ -15,7 +15,7 @@ function lint(kind: string, body: string, more = '', options: Partial<LintOption
   return state === undefined ? [] : lintManifests(state, { now: NOW, ...options });
 }
 
-/** Code, and what the caret is under. */
+/** Lists the code of each diagnostic, and the text above its caret. */
 function find(...args: Parameters<typeof lint>): readonly string[] {
   return lint(...args).map(({ code, place }) => `${code} ${toMarked(place?.excerpt ?? '')}`);
 }
@@ -39,7 +39,7 @@ const toExtensions = (extensions: string): string => toCertificate(`principals: 
 const toMetadata = (members: string): string => `spec:\n  backend: { backend_id: bkdhr_a }\n  metadata: { ${members} }`;
 const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
-/** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
+/** For each rule: a document with a finding, with the text above its caret, and a similar one without. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
   ['traffic-policy', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
   ['traffic-policy', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],

@@ -6,7 +6,7 @@ import { validate } from '../manifest/explain.ts';
 
 const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspec:\n';
 
-/** What is told of a text, without where it stands. */
+/** Lists the messages about a text, without their positions. */
 function listMessages(text: string, env: Readonly<Record<string, string>> = {}): readonly string[] {
   return validate(text, { env: { variables: env, offered: Object.keys(env) } }).diagnostics.map(
     ({ code, message }) => `${code}: ${message}`,
@@ -77,7 +77,7 @@ describe('input that is larger than any manifest is refused before it is parsed'
   });
 });
 
-/** Work that grows with the square of these numbers does not end in the time that a test has. */
+/** If the work grew with the square of these numbers, the tests would time out. */
 describe('input that is large and allowed, or nearly', () => {
   it('reports a hundred thousand hostports of an edge as one mistake', () => {
     const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);

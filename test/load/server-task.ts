@@ -35,7 +35,7 @@ async function createServerWith(count: number) {
 
 type World = Awaited<ReturnType<typeof createServerWith>>;
 
-/** One of each request, and of each refusal that looks for something. */
+/** Sends one of each request, and of each request that is rejected after a search. */
 async function sendAll({ call, existing }: World, turn: number): Promise<void> {
   const [oldest, middle, newest] = [existing[0], existing[existing.length >> 1], existing.at(-turn)].map(
     (one) => one?.id ?? '',
@@ -64,14 +64,14 @@ async function sendAll({ call, existing }: World, turn: number): Promise<void> {
   assert.equal((await call('GET', `/edges/tcp?before_id=${newest}`)).status, 200);
 }
 
-/** Requests to a server that holds so many resources of two kinds. What the first requests do once is not counted. */
+/** Prepares requests to a server with so many resources of two kinds. Work that only the first request does is not counted. */
 export const prepareRequests: Prepare = async (count) => {
   const world = await createServerWith(count);
   await sendAll(world, 1);
   return () => sendAll(world, 2);
 };
 
-/** The same, after nearly half of what a server held is gone. */
+/** Prepares the same requests, after nearly half of the resources were deleted. */
 export const prepareAfterDeletes: Prepare = async (count) => {
   const world = await createServerWith(count);
   for (const { id } of world.existing.slice(count * 0.55, -2)) await world.call('DELETE', `/edges/tcp/${id}`);

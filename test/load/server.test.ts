@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { countSteps } from './steps/count.ts';
 
-/** The same requests take the same steps, however much the server holds: counted by the engine, for every block of its code. */
+/** Requests take the same steps, however many resources the server has. The engine counts the runs of every block. */
 
 const [FEW, MANY] = [1000, 10_000];
 
 /** A process that counts is slow on a busy machine. */
 const TIMEOUT_MS = 120_000;
 
-/** How often the block of the sources ran that ran most often. */
+/** Returns the run count of the block in the sources that ran most often. */
 async function countMost(name: string, count: number): Promise<number> {
   const [steps = new Map()] = await countSteps({ module: new URL('server-task.ts', import.meta.url), name }, [count]);
   return Math.max(...steps.values());

@@ -5,7 +5,7 @@ import type { Prepare } from './steps/count.ts';
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: sizes }\n';
 
-/** Edges, each with a backend of its own, which could be made twice; what their description is, and whether the newer half is there. */
+/** Renders edges, each with its own backend, which could be created twice. `text`: their description. `from`: the first one. */
 function render(count: number, { text, from = 0 }: { readonly text: string; readonly from?: number }): string {
   const edges = Array.from(
     { length: count },
@@ -26,7 +26,7 @@ spec:
   return [STACK, ...edges].join('---\n');
 }
 
-/** Creates edges and pools, half of `count` each; then changes one half of them and replaces the other by new ones. Each with a rehearsal. */
+/** Creates edges and pools, half of `count` each. Then changes one half of them, and replaces the other half. Each apply has a rehearsal. */
 export const prepareStack: Prepare = async (count) => async () => {
   const server = createServer({ apiKeys: [parseApiKey('key:admin')], idSeed: 'sizes' });
   const edges = count / 2;

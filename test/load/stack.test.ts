@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { countSteps } from './steps/count.ts';
 
-/** Of many resources each takes as many calls of functions as of few, as the engine counts them: nothing looks at all of them for each. */
+/** Each of many resources takes as many function calls as each of few: no function visits all resources for each one. */
 
 const [FEW, MANY] = [1000, 10_000];
 
 /** A process that counts is slow on a busy machine. */
 const TIMEOUT_MS = 600_000;
 
-/** A function that is called for each resource, of each resource, is called more often than this; what sorts is not. */
+/** The limit of growth: a function that visits all resources for each one exceeds it, and a sort does not. */
 const MOST = (2 * MANY) / FEW;
 
 it(

@@ -5,17 +5,17 @@ import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { explain } from './explain.ts';
 
-/** Each file of the folder is a table: what manifests say, and everything that is to be told about them. */
+/** Each file of the folder is a table: manifests, and all of their diagnostics. */
 const FOLDER = new URL('diagnostics/', import.meta.url);
 const TABLES = readdirSync(FOLDER);
 
-/** Nothing is set, and tables may offer what they like with this prefix; keys and tokens are offered, and cannot be. */
+/** No variable is set. Tables may offer variables with this prefix. Keys and tokens are offered, which is refused. */
 const ENV = { variables: {}, offered: ['OFFERED_*', 'EDGEWISE_*', 'GITHUB_TOKEN'] };
 
-/** The line of a table that tells of a code. */
+/** The line of a table with a code. */
 const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
 
-/** The codes of manifests that the tests beside this one, or of many stacks, look at. */
+/** Codes of manifests that other tests of this folder, or tests of many stacks, cover. */
 const ELSEWHERE: readonly string[] = [
   'claimed-elsewhere',
   'duplicate-stack',
@@ -28,7 +28,7 @@ const ELSEWHERE: readonly string[] = [
   'used-elsewhere',
 ];
 
-/** The codes of reading and validating manifests: those of the first parts of the page. */
+/** The codes of reading and validating manifests, from the first parts of the page. */
 const [PARTS = ''] = readFileSync(EXAMPLES_PAGE, 'utf8').split('\n## Options\n');
 const CODES = Array.from(PARTS.matchAll(/^### (.+)$/gm), ([, code = '']) => code).filter(
   (code) => !ELSEWHERE.includes(code),
@@ -70,7 +70,7 @@ describe('every diagnostic about manifests', () => {
   });
 });
 
-/** The table with the diagnostics that its manifests give. */
+/** Renders the table with the current diagnostics of its manifests. */
 function renderTable(text: string): string {
   return text
     .split(/^(?=## )/m)

@@ -2,10 +2,10 @@ import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { type ValidateOptions, validateManifests } from '../../src/manifest/validate.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 
-/** Manifest files by name; a text alone is one file called `m.yaml`. */
+/** Manifest files by name. A text alone is one file called `m.yaml`. */
 export type Files = string | Readonly<Record<string, string>>;
 
-/** What is wrong with manifests: place, the text that the caret is under, code, message; then what to do, and the places that belong to it. */
+/** Lists the diagnostics of manifests: position, text above the caret, code, message, then the remedy and related places. */
 export function explain(files: Files, options: Partial<ValidateOptions> = {}): readonly string[] {
   const { diagnostics } = validate(files, options);
   return diagnostics.flatMap(({ code, message, place, remedy, related = [] }) => [
@@ -15,7 +15,7 @@ export function explain(files: Files, options: Partial<ValidateOptions> = {}): r
   ]);
 }
 
-/** Validates texts. No Stack is wanted, and no variable is set, unless the options say so. */
+/** Validates texts. By default, no Stack is required and no variable is set. */
 export function validate(files: Files, options: Partial<ValidateOptions> = {}) {
   const named = typeof files === 'string' ? { 'm.yaml': files } : files;
   const sources = Object.entries(named).map(([file, text]) => ({ file, text }));
@@ -28,7 +28,7 @@ function toPlaceText(place: Diagnostic['place']): string {
   return `${file}${place.line}:${place.column} [${toMarked(place.excerpt)}]`;
 }
 
-/** What the caret line of an excerpt is under. */
+/** Returns the text above the caret of an excerpt. */
 export function toMarked(excerpt: string): string {
   const lines = excerpt.split('\n');
   const caret = lines.findIndex((line) => /^ *\| *\^+$/.test(line));

@@ -6,7 +6,7 @@ import type { Address } from '../../src/model/address.ts';
 
 const POSITION = { source: createSourceText('a.yaml', ''), span: { start: 0, end: 0 }, base: [] };
 
-/** An index that counts how often something is looked up in it. */
+/** An index that counts its lookups. */
 class CountingIndex extends Map<Address, ManifestDocument> {
   lookUps = 0;
 

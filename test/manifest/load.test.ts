@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Writes files; each holds its own name. */
+/** Writes files that each contain their own name. */
 function write(...files: readonly string[]): void {
   for (const file of files) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });

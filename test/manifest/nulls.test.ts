@@ -8,7 +8,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src
 import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { validate } from './explain.ts';
 
-/** Null in the place of every value of every kind, one at a time. */
+/** Tests null in place of every value of every kind, one at a time. */
 
 const FIXTURE = readFileSync(new URL('fixtures/everything.yaml', import.meta.url), 'utf8');
 const DOCUMENTS = parseAllDocuments(FIXTURE)
@@ -20,11 +20,11 @@ type Path = readonly (string | number)[];
 
 interface Place {
   readonly path: Path;
-  /** Inside of a list or of a map, where nothing can be left out. */
+  /** Whether the value is a member of a list or a map, where nothing can be left out. */
   readonly isMember: boolean;
 }
 
-/** What holds members, and no fields; what is inside of the last two may be any JSON. */
+/** Fields with members and no fields. Inside of the last two, any JSON is valid. */
 const MAPS = new Set(['backends', 'critical_options', 'extensions', 'add', 'metadata', 'config']);
 const FREE = new Set(['metadata', 'config']);
 
@@ -37,7 +37,7 @@ function listPlaces(value: Json, path: Path = []): readonly Place[] {
   });
 }
 
-/** The value with null at a path, or without what is there. */
+/** Replaces the value at a path with null, or removes it. */
 function change(value: Json, [step, ...rest]: Path, to: null | undefined): Json | undefined {
   if (step === undefined) return to;
   const changed = (member: Json) => change(member, rest, to);
@@ -53,7 +53,7 @@ function change(value: Json, [step, ...rest]: Path, to: null | undefined): Json 
   return Object.fromEntries(entries);
 }
 
-/** A document among the others, with its spec changed. */
+/** The files of a document with a changed spec, and all other documents. */
 function toFiles(document: JsonObject, path: Path, to: null | undefined) {
   const changed = change(document, ['spec', ...path], to) ?? null;
   const all = DOCUMENTS.map((other) => (other === document ? changed : other));

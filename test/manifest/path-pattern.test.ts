@@ -60,14 +60,14 @@ it('selects with spec.inputs the files that :(glob) of git selects', () => {
   }
 });
 
-/** What git lists for each folder and pattern, in one shell: the large process of the tests starts each program slowly. */
+/** Lists the files that git selects with each pattern, in one shell, because the large test process starts each program slowly. */
 const LIST_FILES = `while [ $# -gt 0 ]; do
   (cd "$1" && git ls-files -z --full-name -- ":(glob)$2" 2>/dev/null) || printf outside
   printf '\\001'
   shift 2
 done`;
 
-/** Lists of patterns as in `.gitignore`, each a file of its own. */
+/** Lists of patterns as in `.gitignore`. Each is a file of its own. */
 const IGNORED: readonly (readonly string[])[] = [
   ...PATTERNS.map(([pattern]) => [pattern]),
   ...['/a', '/b/', 'b/c', '/b/c/', 'c/', 'e.yaml/', '*/', '**/', 'sub', 'web/sub', 'live/**/sub/', '/**/e.yaml'].map(
@@ -89,7 +89,7 @@ it('ignores with spec.skip_files the files that git ignores, and names the last 
   const root = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   git(root, 'init', '-q');
-  // For git, `?` and `[!a]` are a byte, and for edgewise a character.
+  // For git, `?` and `[!a]` match a byte, and for edgewise a character.
   const files = FILES.filter((file) => !file.startsWith('ü'));
   const checks = runShell(root, CHECK_FILES, [
     String(IGNORED.length),
@@ -107,7 +107,10 @@ it('ignores with spec.skip_files the files that git ignores, and names the last 
   }
 });
 
-/** What git ignores by each list of patterns. The words: how many lists, the lists, and the files. Exit code 1 of git means none. */
+/**
+ * Lists the files that git ignores by each list of patterns. Arguments: the number of lists, the lists, and the files. Git's exit code 1 means
+ * none.
+ */
 const CHECK_FILES = `count=$1; shift
 lists=("\${@:1:count}"); shift "$count"
 for list in "\${lists[@]}"; do

@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A manifest whose public key is written like this. */
+/** A manifest with this public key. */
 function toManifest(publicKey: string): string {
   return `apiVersion: edgewise/v1
 kind: SSHUserCertificate

@@ -7,7 +7,7 @@ import { commitAll, toStack } from '../repository/tree.ts';
 const EDGE = toEdge('b', 20_002);
 const WARNING = /^warning\[manifest-not-read\]: (.*)$/m;
 
-/** Validates a stack with these files beside it, and returns the warning about what is not read. */
+/** Validates a stack with these files beside it. Returns the warning about files that are not read. */
 async function findWarning(files: Readonly<Record<string, string>>): Promise<string | undefined> {
   const { edgewise } = await createWorkspace({ 'm/edgewise.yaml': toStack('a'), ...files });
   const { stdout } = await edgewise('validate m');

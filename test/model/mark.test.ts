@@ -16,7 +16,7 @@ describe('the mark in the metadata', () => {
   ])('stands beside %s', (_, user, kept) => {
     const text = renderMetadata(user, MARK);
     expect(splitMetadata(text)).toEqual({ user: kept, mark: MARK, error: undefined });
-    // What is not as it was rendered has not been taken apart before.
+    // Text that differs from the rendered text is not in the cache of parsed texts.
     expect(splitMetadata(`\n${text}`)).toEqual(splitMetadata(text));
     expect(normalizeUserMetadata(user)).toEqual(kept);
   });

@@ -12,7 +12,7 @@ function streaming(parts: readonly string[]): Response {
   return new Response(ReadableStream.from(parts.map((part) => new TextEncoder().encode(part))));
 }
 
-/** The text that is read of a response. */
+/** Reads the text of a response. */
 async function readText(response: Response, maxBytes?: number): Promise<string> {
   return decodeBodyText((await toSend(async () => response, maxBytes)(REQUEST)).body);
 }

@@ -8,7 +8,7 @@ import { REPOSITORIES } from '../simulation/walk.ts';
 
 type Noticed = Pick<MutantCase, 'noticedAs' | 'needsSeveral' | 'seenAt'>;
 
-/** A few hundred walks have to be enough to notice. */
+/** The number of walks that must be enough to notice. */
 const ENOUGH = 400;
 
 const CASES = Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS });
@@ -32,7 +32,7 @@ interface Walks {
   readonly last: number;
 }
 
-/** Whether one of some walks of a broken edgewise says what is wrong with it. Each time it goes on behind the walk that noticed something else. */
+/** Whether a walk with a broken edgewise shows the expected message. After a walk with another message, it continues with the next walk. */
 async function isNoticed(name: string, { noticedAs, step, first, last }: Walks): Promise<boolean> {
   for (let seed = first; seed <= last; ) {
     const range = ['--from', String(seed), '--step', String(step), '--seeds', String((last - seed) / step + 1)];
@@ -67,7 +67,7 @@ const VITEST = [
   'laws',
 ];
 
-/** Runs tests of a broken edgewise, and returns what is shown. What hangs is soon given up. */
+/** Runs tests of a broken edgewise, and returns their output. A test that hangs is stopped soon. */
 function runTests(name: string, files: readonly string[]): Promise<string> {
   const env = { ...process.env, NO_COLOR: '1', [MUTANT_VARIABLE]: name };
   const paths = files.map((file) => `test/${file}.test.ts`);

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { MUTANT_VARIABLE } from '../broken-source.ts';
 import { MUTANTS } from '../stranger/mutants.ts';
 
-/** What a stranger does with its kinds. */
+/** The tests that use the invented kinds as a user does. */
 const JOURNEYS = ['life', 'contract', 'schemas'].map((name) => `test/stranger/${name}.test.ts`);
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'stranger'];
 
-/** Runs what a stranger does, and returns what is shown of it. */
+/** Runs the tests of the invented kinds, and returns their output. */
 function runJourneys(mutant: string, tests: readonly string[]): Promise<string> {
   const env = { ...process.env, NO_COLOR: '1', [MUTANT_VARIABLE]: mutant };
   return new Promise((done) => {

@@ -8,13 +8,13 @@ import { createServer, listen, parseApiKey, type Server } from '../../src/server
 import { describeWith, runTool } from '../pipelines/tools.ts';
 
 /**
- * Clients that four generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/openapi/clients calls every
- * operation with its types.
+ * Clients that four generators create from the OpenAPI document, in three languages. Each is compiled, and a program in test/openapi/clients
+ * calls every operation with its types.
  */
 
 const FIXTURES = resolve('test/openapi/clients');
 
-/** A server that remembers which operations were called, and answered as they promise. */
+/** A server that records which operations were called with a documented response. */
 function createWatched(called: Set<string>): Server {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
   return server.behind((send) => async (request) => {
@@ -30,7 +30,7 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-/** Runs a program that gets the URL and a key. Every operation must have been called. */
+/** Runs a program with the URL and a key. Expects that it calls every operation. */
 async function drive(program: string, args: readonly string[], cwd: string): Promise<void> {
   const called = new Set<string>();
   const { url, close } = await listen(createWatched(called), { port: 0 });
@@ -40,7 +40,7 @@ async function drive(program: string, args: readonly string[], cwd: string): Pro
   expect([...called].sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
 }
 
-/** A folder with the document and what is to be compiled with the client. */
+/** Creates a folder with the document and the sources to compile. */
 async function prepare(...files: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-clients-'));
   await cp('schemas/openapi.json', join(folder, 'openapi.json'));
@@ -54,7 +54,7 @@ async function succeed(program: string, args: readonly string[], cwd: string, en
   return output;
 }
 
-/** The program on the PATH, behind its links. */
+/** Resolves the links of a program on the PATH. */
 async function findReal(name: string): Promise<string> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const found = await Promise.any(folders.map((folder) => realpath(join(folder, name))));
@@ -82,7 +82,7 @@ describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
       cwd,
     );
     await writeFile(join(cwd, 'client.go'), client);
-    // What it needs was downloaded when the tools were installed.
+    // Its modules were downloaded when the tools were installed.
     await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
     await drive(join(cwd, 'drive'), [], cwd);
   });
@@ -92,7 +92,7 @@ describeWith(['ogen', 'go'], 'a client by ogen', () => {
   it('compiles and calls every operation', { timeout: 240_000 }, async () => {
     const cwd = await prepare('check.go', 'ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
     await succeed('ogen', ['--target', 'api', '--package', 'api', 'openapi.json'], cwd);
-    // What it needs was downloaded when the tools were installed.
+    // Its modules were downloaded when the tools were installed.
     await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
     await drive(join(cwd, 'drive'), [], cwd);
   });

@@ -8,8 +8,8 @@ import { describeWith, runTool } from '../pipelines/tools.ts';
 import { objectOf, textOf } from '../server/caller.ts';
 
 /**
- * What a program sends that knows nothing but the OpenAPI document. Everything that the document allows is taken, but for what no JSON Schema
- * can say. Each exception says why it is one, and is needed.
+ * Requests of a program that knows only the OpenAPI document. The server accepts everything that the document allows, except what JSON Schema
+ * cannot express. Each exception has its reason, and is needed.
  */
 const EXCEPTIONS: readonly { readonly why: string; readonly operation: RegExp; readonly message: RegExp }[] = [
   {
@@ -47,15 +47,15 @@ interface Refusal {
 const CHECKS = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance'];
 const RESPONSE_CHECKS = ['response_headers_conformance', 'response_schema_conformance'];
 
-/** Few cases of each operation, the same ones each time, and only valid ones. */
+/** Few cases of each operation, always the same ones, and only valid ones. */
 const ARGS = ['--mode', 'positive', '--max-examples', '10', '--generation-deterministic', '--continue-on-failure'];
 
-/** A server that remembers what it refused. */
+/** A server that records the requests that it rejects. */
 function createStrictServer(refusals: Refusal[], statuses: number[]): Server {
   const server = createServer({
     apiKeys: [parseApiKey('dev:admin')],
     idSeed: 'schemathesis',
-    // The ids that are tried most often.
+    // The ids that Schemathesis tries most often.
     seed: { resources: { WeightedBackend: [{ id: 'bkdwd_0' }] } },
   });
   return server.behind((send) => async (request) => {

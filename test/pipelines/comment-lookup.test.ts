@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { describeWith, runTool } from './tools.ts';
 
-/** A GitHub CLI that has one page of comments, with the jq that it has inside, and says what it would have written. */
+/** A fake GitHub CLI with one page of comments and the built-in jq, which prints the request that it would send. */
 const GH = `#!/bin/sh
 if [ "$2" = --paginate ]; then exec jq -r "$5" comments.json; fi
 echo "$@"
 `;
 
-/** The look-up, word for word as the page has it. */
+/** Reads the script from the page. */
 async function readLookUp(): Promise<string> {
   const page = await readFile(new URL('../../docs/how-to/pipelines.md', import.meta.url), 'utf8');
   const [, script = ''] = /\n```sh\n(comments=.*?)```\n/s.exec(page) ?? [];

@@ -227,7 +227,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(early.output).toContain('c was not part of the review');
     expect(listPorts()).not.toContain(':20013');
 
-    // When that is applied, the approval of b holds. It does not hold for another change of b.
+    // When that one is applied, the approval of b is still valid. It is not valid for another change of b.
     const all = await run(repository, 'all.yml', 'push');
     expect(all.status, all.output).toBe(0);
     const again = await run(repository, 'approved.yml', 'push');
@@ -313,7 +313,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       const path = join(repository, '.github', 'workflows', file);
       const more = `manifests: ${root}\n          recursive: "true"\n          ${inputs[file] ?? ''}`.trimEnd();
       const text = await readFile(path, 'utf8');
-      // The action apply reads from the folder of plans what it concerns.
+      // The action apply reads its settings from the folder of plans.
       await writeFile(
         path,
         text.replace('manifests: manifests', more).replaceAll('manifests: manifests', `manifests: ${root}`),
@@ -355,7 +355,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     await runTool('git', [...AUTHOR, 'commit', '-qm', 'more'], { cwd: folder });
   }
 
-  /** Runs a workflow on this machine, with stand-ins for the actions that only work at GitHub. */
+  /** Runs a workflow on this machine, with stubs for the actions that only work at GitHub. */
   async function run(repository: string, workflow: string, event: string): Promise<ToolResult> {
     const home = await mkdtemp(join(work, 'home-'));
     onTestFinished(() => rm(home, { recursive: true, force: true }));
@@ -397,7 +397,7 @@ const EVENT = {
   pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
 };
 
-/** A workflow that runs a command on the default branch, with the set-up of another workflow. */
+/** A workflow that runs a command on the default branch, with the setup steps of another workflow. */
 function createApplyWorkflow(plan: string, command: string): string {
   const steps = plan.slice(plan.indexOf('    steps:'), plan.indexOf('      - uses: ./.github/actions/plan'));
   const env = `{ EDGEWISE_BASE_URL: "\${{ vars.EDGEWISE_BASE_URL }}", EDGEWISE_API_KEY: "\${{ secrets.EDGEWISE_API_KEY }}" }`;
@@ -410,7 +410,7 @@ async function readdirSorted(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).sort();
 }
 
-/** The actions that workflows use, by the commit that they are pinned to, each with the folder of its stand-in. */
+/** Lists the actions of workflows by their pinned commit, each with the folder of its stub. */
 async function listStubs(): Promise<readonly string[]> {
   const files = [...WORKFLOWS.map((file) => join(EXAMPLES, file)), ...ACTIONS];
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));

@@ -225,7 +225,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(early.output).toContain('c was not part of the review');
     expect(listPorts()).not.toContain(':20013');
 
-    // When that is applied, the approval of b holds. It does not hold for another change of b.
+    // When that one is applied, the approval of b is still valid. It is not valid for another change of b.
     expect((await applyAll()).status).toBe(0);
     const again = await applyApproved();
     expect(again.status, again.output).toBe(0);
@@ -326,7 +326,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
 
 const HEADERS = { 'service-version': '2', 'content-type': 'application/json' };
 
-/** How each job ended, as the end of the output says. */
+/** Lists the result of each job from the end of the output. */
 function listJobs({ output }: ToolResult): readonly string[] {
   const plain = stripVTControlCharacters(output);
   return Array.from(plain.matchAll(/^ (PASS|FAIL) +(edgewise-\w+)/gm), ([, end, job]) => `${end} ${job}`).sort();

@@ -101,7 +101,7 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
-/** As the kubelet mounts one: each file is a link into a folder that a link names. */
+/** Mounts a ConfigMap as the kubelet does: each file is a link into a folder that a link names. */
 async function mountConfigMap(source: string, target: string): Promise<void> {
   await mkdir(target);
   await cp(source, join(target, '..2026_03_01_12_00_00.1'), { recursive: true });

@@ -3,10 +3,7 @@ import { dirname, join } from 'node:path';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 
-/**
- * A tree in which the stacks blue and green share a base, which kustomize prints. The command in their Stack is one that
- * must not run.
- */
+/** Creates a tree in which the stacks blue and green share a base that kustomize prints. The command in their Stack must not run. */
 export function createKustomizeTree(root: string): Readonly<Record<string, string>> {
   const overlay = (stack: string, port: number) => ({
     [`${root}/${stack}/edgewise.yaml`]: toStack(stack, {

@@ -14,7 +14,7 @@ import { describeWith, runTool } from './tools.ts';
 const FOLDER = join(EXAMPLES, 'environments');
 const ENVIRONMENTS = ['staging', 'production'];
 
-/** `production` protects its edge, which only the overlays can say. */
+/** `production` protects its edge, which only overlays can do. */
 const ALLOW = ' --allow-protected TCPEdge/postgres';
 
 describeWith(['kustomize'], 'kustomize', () => {

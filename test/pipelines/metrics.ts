@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 
-/** What comparisons of different stacks wrote, as a file or a Pushgateway has it afterwards. */
+/** Metrics of different stacks, as a file or a Pushgateway contains them. */
 export interface MetricsSamples {
   readonly healthy: string;
   readonly drifted: string;
-  /** The change of another user is a danger. */
+  /** A change of another user that is a danger. */
   readonly dangerous: string;
   readonly unapplied: string;
   readonly failed: string;
   readonly old: string;
-  /** A certificate that is about to end, and a warning because of it. */
+  /** A certificate that expires soon, with its warning. */
   readonly ending: string;
 }
 
@@ -30,7 +30,7 @@ spec:
   principals: [ci]
 `;
 
-/** Metrics as the command line writes them, now and in other circumstances. */
+/** Writes metrics with the command line in several situations. */
 export async function sampleMetrics(): Promise<MetricsSamples> {
   const now = Date.now();
   return {
@@ -44,7 +44,7 @@ export async function sampleMetrics(): Promise<MetricsSamples> {
   };
 }
 
-/** Every metric that is ever written. */
+/** Lists every metric that is ever written. */
 export function listMetrics(samples: MetricsSamples): Metrics {
   const metrics = new Map<string, Set<string>>();
   for (const line of Object.values(samples).flatMap((text) => text.split('\n'))) {
@@ -63,7 +63,7 @@ interface Circumstances {
   readonly appliedMs?: number;
   /** The change of another user at the service. */
   readonly byHand?: object;
-  /** With which the service answers the comparison. */
+  /** The status with which the service responds to the comparison. */
   readonly status?: number;
 }
 
@@ -77,7 +77,7 @@ async function writeMetrics(nowMs: number, circumstances: Circumstances): Promis
   if (apply) await edgewise('apply edgewise.yaml --yes', { now });
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   if (byHand !== undefined) await change('PATCH', `/edges/tcp/${edge?.['id']}`, byHand);
-  // Of another user, so that the account has unmanaged resources.
+  // A resource of another user, so that the account has unmanaged resources.
   await change('POST', '/edges/tcp', {});
   clockMs = nowMs;
   const refuse = async (): Promise<Response> => Response.json({ msg: 'no' }, { status: status ?? 500 });

@@ -14,7 +14,7 @@ const EXAMPLE = 'examples/pipelines/monitoring';
 const RULES = join(EXAMPLE, 'edgewise.rules.yaml');
 const RULE_TESTS = join(EXAMPLE, 'edgewise.rules.test.yaml');
 
-/** A query, and what it stands in. */
+/** A query, and the alert or panel that contains it. */
 interface Query {
   readonly of: string;
   readonly query: string;
@@ -32,7 +32,7 @@ describe('the alerts and the dashboard', () => {
     const names = [...listMetrics(await sampleMetrics()).keys()];
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(queries))).toEqual([
       'edgewise_account_last_run_timestamp_seconds',
-      // The dashboard joins what several stacks read: a stack may read some kinds only.
+      // The dashboard joins metrics of several stacks, because a stack may read only some kinds.
       'edgewise_account_managed_ratio',
     ]);
   });
@@ -191,7 +191,7 @@ async function readDashboard(): Promise<Dashboard> {
   return JSON.parse(await readFile(join(EXAMPLE, 'edgewise.dashboard.json'), 'utf8'));
 }
 
-/** The labels of a query that no metric has. Each of several metrics in one query must have all of them. */
+/** Lists the labels of a query that no metric has. If a query names several metrics, each must have all of its labels. */
 function listFaults({ of, query }: Query, metrics: Metrics): readonly string[] {
   const names = new Set(Array.from(query.matchAll(/\bedgewise_\w+/g), ([name]) => name));
   const grouped = Array.from(query.matchAll(/\bby \(([^)]*)\)|label_values\(\w+, (\w+)\)/g), ([, by, of]) => by ?? of);

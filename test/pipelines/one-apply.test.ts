@@ -27,8 +27,8 @@ async function createFolder(): Promise<string> {
 }
 
 /**
- * Runs a line of the shell twice at once, beside a service, in a folder with the stack `live`. Gives how both ended, and what each `edgewise` noted at its
- * start and its end.
+ * Runs a line of the shell twice at once, beside a service, in a folder with the stack `live`. Returns both results, and the record of each
+ * `edgewise` at its start and its end.
  */
 async function runTwice(line: string, more: Readonly<Record<string, string>> = {}) {
   const folder = await createFolder();
@@ -48,7 +48,7 @@ async function runTwice(line: string, more: Readonly<Record<string, string>> = {
 
 const ONE_AFTER_THE_OTHER = ['start', 'end', 'start', 'end'];
 
-/** An etcd of its own, on a port that is free. */
+/** Starts an etcd on a free port. */
 async function startEtcd(): Promise<string> {
   const folder = await createFolder();
   const [client, peer] = await Promise.all([findPort(), findPort()]);

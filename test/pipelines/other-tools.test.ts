@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
-/** The commands of docs/how-to/with-other-tools.md, as they stand there. */
+/** The commands of docs/how-to/with-other-tools.md. */
 
 const PAGE = readFileSync('docs/how-to/with-other-tools.md', 'utf8');
 

@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from './tools.ts';
 
-/** Packs the command line, which was built before, without the library: its hundreds of files are most of what an install takes. Gives the file. */
+/** Packs the built command line without the library, whose hundreds of files take most of the time of an install. Returns the tarball. */
 export async function packCommandLine(work: string): Promise<string> {
   const folder = join(work, 'package');
   await cp('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('/lib') });

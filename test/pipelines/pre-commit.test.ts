@@ -57,7 +57,7 @@ describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
       'a sparse checkout': await addSparseCheckout(folder, repository),
     };
     for (const [place, top] of Object.entries(places)) {
-      // As a commit runs it: git sets GIT_DIR and GIT_INDEX_FILE for its hooks.
+      // Runs as in a commit: git sets GIT_DIR and GIT_INDEX_FILE for its hooks.
       const commit = (message: string) => runTool('git', [...AUTHOR, 'commit', '-am', message], { cwd: top, env });
       expect(await runTool('pre-commit', ['install'], { cwd: top, env }), place).toMatchObject({ status: 0 });
       const file = join(top, 'manifests', 'postgres.yaml');
@@ -90,7 +90,7 @@ async function addSubmodule(folder: string, repository: string): Promise<string>
   return join(outer, 'ingress');
 }
 
-/** Only the folder of the manifests is checked out. */
+/** A checkout with only the folder of the manifests. */
 async function addSparseCheckout(folder: string, repository: string): Promise<string> {
   const top = join(folder, 'sparse');
   await mkdir(join(repository, 'elsewhere'));
@@ -102,12 +102,12 @@ async function addSparseCheckout(folder: string, repository: string): Promise<st
   return top;
 }
 
-/** Tries to install a few times in all. */
+/** The number of attempts to install. */
 const INSTALLS = 3;
 
 /**
- * Runs the hooks, which installs them. npm prepares a package from git by an npm that inherits `--global`: both write to one folder, and the one that is late may
- * fail with ENOTEMPTY. Only then it is tried again, as a user would.
+ * Runs the hooks, which installs them. npm prepares a package from git with an npm that inherits `--global`: both write to one folder, and the
+ * later one may fail with ENOTEMPTY. Only then it is tried again, as a user would do.
  */
 async function runInstalled(run: () => Promise<ToolResult>): Promise<ToolResult> {
   let result = await run();
@@ -115,7 +115,7 @@ async function runInstalled(run: () => Promise<ToolResult>): Promise<ToolResult>
   return result;
 }
 
-/** pre-commit prefers a program named nodejs, which Debian has for its own. */
+/** pre-commit prefers a program named nodejs, which Debian installs for itself. */
 async function linkNode(folder: string): Promise<string> {
   const bin = join(folder, 'bin');
   await mkdir(bin);

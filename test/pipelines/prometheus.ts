@@ -6,17 +6,17 @@ import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startService } from './start-service.ts';
 
-/** A Prometheus that reads what a test gives it. */
+/** A Prometheus that reads the metrics of a test. */
 export interface Prometheus {
-  /** Gives it metrics, none of those before, and waits until it has read them and has evaluated its rules. */
+  /** Replaces the metrics, and waits until they are read and the rules are evaluated. */
   serve(metrics: string): Promise<void>;
-  /** The alerts that are firing, or will be when they have lasted, by name. */
+  /** Lists the names of alerts that are firing or pending. */
   listAlerts(): Promise<readonly string[]>;
-  /** How many series answer a query. */
+  /** Counts the series of a query. */
   countSeries(query: string): Promise<number>;
 }
 
-/** Starts a real one for one test, with a file of rules. It reads and evaluates four times a second. */
+/** Starts a real Prometheus for one test, with a file of rules. It reads and evaluates four times a second. */
 export async function startPrometheus(rules: string): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-prometheus-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ scrape_configs:
     serve: async (metrics) => {
       const marker = source.serve(metrics);
       while ((await countSeries(`served == ${marker}`)) === 0) await sleepWith(50);
-      // Two evaluations: one may have begun before the metrics were there.
+      // Two evaluations, because the first may have begun before the new metrics.
       for (let seen = 0, last = ''; seen <= 2; await sleepWith(50)) {
         const { groups = [] } = await ask('rules');
         const time = groups[0]?.lastEvaluation ?? '';
@@ -58,14 +58,14 @@ scrape_configs:
   };
 }
 
-/** What its API answers; which of these is there depends on the question. */
+/** A response of its API. The query decides which member is present. */
 interface Answer {
   readonly result?: readonly unknown[];
   readonly groups?: readonly { readonly lastEvaluation: string }[];
   readonly alerts?: readonly { readonly labels: { readonly alertname: string } }[];
 }
 
-/** What is scraped; each text has a number of its own. */
+/** Serves the metrics to scrape. Each text has its own number. */
 async function startSource(): Promise<{ readonly address: string; readonly serve: (metrics: string) => number }> {
   let number = 0;
   let text = '# EOF\n';

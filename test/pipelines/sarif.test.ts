@@ -7,7 +7,7 @@ import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '..
 import { REPORTS } from '../report/sample-reports.ts';
 import { describeWith, runTool } from './tools.ts';
 
-/** A recommendation that cannot be followed: the tool has no address of its own. */
+/** A recommendation that does not apply: the tool has no address. */
 const EXCEPTIONS = ['SARIF2005'];
 
 const NOWHERE = 'http://127.0.0.1:9';
@@ -18,12 +18,12 @@ interface Verdict {
   readonly locations: readonly { readonly physicalLocation: Place }[];
 }
 
-/** What the SARIF Multitool has against logs, by the standard and by what GitHub's code scanning asks for besides. */
+/** Lists the findings of the SARIF Multitool about logs, by the standard and by the rules of GitHub's code scanning. */
 async function listVerdicts(folder: string, logs: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const files = Object.keys(logs).map((name) => `${name}.sarif`);
   for (const [name, log] of Object.entries(logs)) await writeFile(join(folder, `${name}.sarif`), log);
   const args = ['validate', ...files, '--rule-kind', 'Sarif;Ghas', '--level', 'Error;Warning', '-o', 'verdict.json'];
-  // It comes without the data on languages, which it does not need. One of its rules would ask the network for every address.
+  // The Multitool comes without the data on languages, which it does not need. One of its rules would request every address.
   const env = { DOTNET_SYSTEM_GLOBALIZATION_INVARIANT: '1', https_proxy: NOWHERE, http_proxy: NOWHERE };
   const { output } = await runTool('sarif-multitool', args.map(quote), { cwd: folder, env });
   expect(output).toContain(`${files.length} files scanned`);
@@ -37,12 +37,12 @@ function toSentence({ ruleId, message, locations }: Verdict): string {
   return [file, ruleId, ...(message.arguments ?? [])].join(' ');
 }
 
-/** Its launcher hands its words to a shell. */
+/** Its launcher passes its words to a shell. */
 function quote(word: string): string {
   return `'${word}'`;
 }
 
-/** Everything that a log says is in some file of the repository. */
+/** Lists the URIs of a log. Each is a file of the repository. */
 function listUris(log: string): readonly string[] {
   const { runs } = JSON.parse(log);
   return runs[0].results.map(
@@ -66,7 +66,7 @@ function createIncompleteLog(part: string): unknown {
   return log;
 }
 
-/** A mark that cannot be read: nothing in a manifest says where that is. */
+/** Writes a broken mark: no manifest contains its position. */
 async function putBrokenMark({ server }: Workspace): Promise<void> {
   const metadata = JSON.stringify({ edgewise: { stack: 7 } });
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };

@@ -7,8 +7,8 @@ import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { isInstalled, runTool } from './tools.ts';
 
 /**
- * The commands of docs/how-to/from-terraform.md with Terraform itself. Without a network it has only its built-in provider, so
- * the resources are `terraform_data`, which keep an id as their input; the text of a state is changed to what a provider of the service writes.
+ * The commands of docs/how-to/from-terraform.md with Terraform itself. Without a network it has only its built-in provider, so the resources
+ * are `terraform_data`, which store an id as their input. The text of a state is changed to the form of a provider of the service.
  */
 
 const CONFIGURATION = {
@@ -91,7 +91,7 @@ const NAMES = [
   'site-berlin-inner-0-credential',
 ];
 
-/** No registry has terraform, so nothing can require it. */
+/** No package registry has terraform, so it cannot be required. */
 const isMissing = !isInstalled('terraform');
 
 describe.skipIf(isMissing)(isMissing ? 'terraform (needs terraform)' : 'terraform', () => {

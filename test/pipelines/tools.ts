@@ -3,22 +3,22 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
-/** What a command printed, and how it ended. */
+/** The output and exit code of a command. */
 export interface ToolResult {
   readonly status: number;
   readonly output: string;
 }
 
-/** Programs that take minutes to build: tests with them are for `.ci/other-tools`, which has them, and not for `.ci/run`. */
+/** Programs that take minutes to build: their tests run in `.ci/other-tools`, and not in `.ci/run`. */
 const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['conftest', 'helm']);
 
-/** Which programs must be there: `1` or `all`. */
+/** Which programs are required: `1` or `all`. */
 export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
 
 /**
- * A group of tests that run programs which `.ci/tools` and `.ci/run` install. Where a program is missing, they are skipped, and the name of the
- * group says what they need. With EDGEWISE_REQUIRE_SYSTEM=1 they run and fail, and there is no group for a missing program that is slow to build;
- * with `all`, those are required too.
+ * A group of tests with programs that `.ci/tools` and `.ci/run` install. If a program is missing, the tests are skipped, and the name of the
+ * group has the reason. With EDGEWISE_REQUIRE_SYSTEM=1, they run and fail, except the tests of programs that are slow to build; with `all`,
+ * those are required too.
  */
 export function describeWith(tools: readonly string[], name: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isInstalled(tool));
@@ -27,7 +27,7 @@ export function describeWith(tools: readonly string[], name: string, tests: () =
   describe.skipIf(isSkipped)(isSkipped ? `${name} (needs ${missing.join(', ')})` : name, tests);
 }
 
-/** Whether `.ci/other-tools` is where the tests with this program run. */
+/** Whether the tests with this program run only in `.ci/other-tools`. */
 function isSlowToBuild(tool: string): boolean {
   return REQUIRED === '1' && SLOW_TO_BUILD.has(tool);
 }
@@ -37,7 +37,7 @@ export function isInstalled(tool: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
 }
 
-/** Runs a program to its end. Its output is both streams as they came. */
+/** Runs a program to its end. Its output has both streams in their order. */
 export function runTool(
   program: string,
   args: readonly string[],

@@ -9,7 +9,7 @@ const RESTRICTION = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_on
 const ACL = { acl: ['bind:a.test'] };
 const OLD_TOKEN = 'agents with the old token are disconnected';
 
-/** A stack of one state, applied, and then its next state: the plan. */
+/** Applies the first state of a stack, and plans the next one. */
 async function planNext(from: string, to: string, options = '') {
   const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + from });
   expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
@@ -18,7 +18,7 @@ async function planNext(from: string, to: string, options = '') {
   return JSON.parse(stdout);
 }
 
-/** The dangers of each change that does something. */
+/** Lists the dangers of each change that is not a no-op. */
 async function listDangers(from: string, to: string, options = ''): Promise<readonly object[]> {
   const plan = await planNext(from, to, options);
   const changes: readonly { dangers?: readonly object[] }[] = plan.changes;

@@ -19,7 +19,7 @@ function resourceOf(text: string): DesiredResource {
   return resource;
 }
 
-/** The text with the line where the remedy says, at the end of a block or behind the brace that is named. */
+/** Inserts the line of the remedy, at the end of a block or after the named brace. */
 function insertRemedyLine(text: string, remedy: string): string {
   const [where = '', line = ''] = remedy.split('\n');
   if (!where.includes('after the {'))

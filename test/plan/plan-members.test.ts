@@ -6,7 +6,7 @@ import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { type MemberRules, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
 
-/** Whether each member of a plan ends an approval if it differs. */
+/** For each member of a plan: whether a difference ends an approval. */
 
 const EDGE = 'TCPEdge/a';
 const UPDATED: Change = makeLiveChange(EDGE, 'update', {
@@ -137,10 +137,10 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
 /** A file of another format or version is refused before it is compared. */
 const REFUSED_BEFORE = ['format', 'tool'];
 
-/** A file that is not there any more need not be replaced. */
+/** A file that no longer exists need not be replaced. */
 const MAY_BE_GONE = ['files.replaces'];
 
-/** Members of the file for readers, which are counted from the changes. They are not read back. */
+/** Members of the file for readers, counted from the changes. They are not read back. */
 const COUNTED = ['dangers', 'totals'];
 
 interface Schema {
@@ -150,7 +150,7 @@ interface Schema {
 
 const SCHEMA: Schema = JSON.parse(readFileSync('schemas/plan.schema.json', 'utf8'));
 
-/** The names of all members, down to the ones without members of their own in the rules. */
+/** Lists all members, down to those without members in the rules. */
 function listRules(rules: MemberRules, schema: Schema, prefix = ''): readonly (readonly [string, string])[] {
   const { properties = {} } = schema.items ?? schema;
   const members = Object.keys(properties).filter((name) => !COUNTED.includes(`${prefix}${name}`));

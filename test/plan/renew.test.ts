@@ -11,7 +11,7 @@ import { findManifestValidForMs, listValidityDifference } from '../../src/plan/v
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
 
-/** A resource that was made on the first of March, with these settings. */
+/** A resource that was created on the first of March, with these settings. */
 function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
   const address = `${kind.name}/it` as const;
   const mark = { stack: 'shop', name: 'it', protect: false, delivered: true, fields: {} };
@@ -42,12 +42,12 @@ function toDayAfter(days: number): Date {
   return new Date(Date.parse(CREATED) + days * DAY_MS);
 }
 
-/** What is said of the pair so many days after the creation. */
+/** The decision about the pair that many days after the creation. */
 function renewalAfter(days: number, pair: ResourcePair, written: Spec = {}) {
   return decideRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
 }
 
-/** Valid from the creation on, for so many days. */
+/** A validity of that many days from the creation. */
 function validFor(days: number): Spec {
   return { valid_after: CREATED, valid_until: toDayAfter(days).toISOString() };
 }

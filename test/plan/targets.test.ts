@@ -14,13 +14,13 @@ function toPool(name: string, spec: Spec = {}): TestResource {
   return { kind: 'WeightedBackend', name, spec: { backends: { [BLUE]: 1 }, ...spec }, lifecycle: LIFECYCLE };
 }
 
-/** Creates a pool as another stack would. Returns its id. */
+/** Creates a pool as another stack. Returns its id. */
 async function createPool(world: World, mark: Spec | undefined): Promise<string> {
   const metadata = mark === undefined ? '' : JSON.stringify({ edgewise: mark });
   return String((await world.call('POST', '/backends/weighted', { backends: { [BLUE]: 1 }, metadata }))['id']);
 }
 
-/** What a plan says about an edge that is pointed at another pool. */
+/** Lists the dangers of an edge that refers to another pool. */
 async function listTargets(world: World, stack: readonly TestResource[]) {
   const { changes } = await world.plan(stack);
   const dangers = changes.flatMap(({ dangers: found = [] }) => found);

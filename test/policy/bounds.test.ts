@@ -4,10 +4,10 @@ import { evaluatePolicies } from '../../src/policy/evaluate.ts';
 import { BOMBS, FAILURES, nest, UNREADABLE } from './expensive-rules.ts';
 import { AFTER, evaluateRule, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
 
-/** A policy that only warns, so that a refusal comes of the failure and of nothing else. */
+/** A policy with severity warning, so that only the failure refuses the plan. */
 const REFUSES = { severity: 'error', isFailure: true } as const;
 
-/** Processor time, which does not depend on what else the machine does. */
+/** Processor time, which does not depend on the load of the machine. */
 function toMs({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
 }

@@ -1,12 +1,12 @@
 const TEN = '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]';
 
-/** Macros in macros: ten to the power of the depth. */
+/** Nested macros: ten to the power of the depth steps. */
 export function nest(depth: number): string {
   const opened = Array.from({ length: depth }, (_, level) => `${TEN}.all(v${level}, `);
   return `${opened.join('')}v0 >= 0${')'.repeat(depth)}`;
 }
 
-/** A value that is made of the one before, again and again. */
+/** A value that is built from the last one again and again. */
 export function createNestedValue(
   times: number,
   start: string,
@@ -20,7 +20,7 @@ export function createNestedValue(
 const double = (name: string): string => `${name} + ${name}`;
 const LONG_TEXT = `"${'a'.repeat(9_000)}"`;
 
-/** Rules that cost more than a rule may, if they were evaluated to their end. All of them can be read. */
+/** Rules that exceed the limit of steps if they are evaluated to their end. All of them can be read. */
 export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
   ['macros in macros', nest(9)],
   ['macros in macros whose error is of no account', `${nest(9)} || true`],
@@ -50,7 +50,7 @@ export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
   ['a duration of digits', `duration("${'1'.repeat(9_000)}") > duration("1s")`],
 ];
 
-/** Rules that fail when they are evaluated, however little they cost. */
+/** Rules that fail when they are evaluated, with few steps. */
 export const FAILURES: readonly (readonly [name: string, expression: string])[] = [
   ['a label that is not there', 'labels.nobody == "data"'],
   ['a field of nothing', 'after.ip_restriction.enabled == true'],
@@ -69,7 +69,7 @@ export const FAILURES: readonly (readonly [name: string, expression: string])[] 
   ['a pattern that is computed and too large', 'after.description.matches("(a{900}|b)".lowerAscii() + "{900}")'],
 ];
 
-/** Texts that are no rules. */
+/** Texts that are not rules. */
 export const UNREADABLE: readonly (readonly [name: string, expression: string])[] = [
   ['nothing but spaces', '   '],
   ['an open bracket', '(((('],

@@ -6,7 +6,7 @@ import { SUBJECT, toPolicy } from './sample-policies.ts';
 
 type Match = PolicyDocument['match'];
 
-/** An update of a TCP edge that opens something, with the labels `owner` and `public`, in the stack `shop-eu`. */
+/** Whether a policy refuses an update of a TCP edge with a danger, with the labels `owner` and `public`, in the stack `shop-eu`. */
 function isRefused(match: Match, subject: Partial<PolicySubject> = {}, require = 'true'): boolean {
   return appliesTo(toPolicy(require, { match }), { ...SUBJECT, ...subject }, 'shop-eu');
 }

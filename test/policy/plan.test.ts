@@ -11,7 +11,7 @@ const OWNED_EDGE = EDGE.replace('name: a', 'name: a\n  labels: { team: data }');
 const countWrites = ({ recorder }: Workspace): number =>
   recorder.take().filter(({ method }) => method !== 'GET').length;
 
-/** The form that has no room for messages. */
+/** Formats without messages. */
 const NUMBERS: ReadonlySet<string> = new Set(['metrics']);
 
 describe('a policy among the manifests', () => {
@@ -181,7 +181,7 @@ describe('policies outside of the manifests', () => {
 
   it('are checked if the Stack names them, relative to its file', async () => {
     const stack = `${STACK}spec: { policies: [../.rules/owned.yaml] }\n`;
-    // In a folder of its own: the folders beside a stack are searched for another one of its name.
+    // In its own folder, because the folders beside a stack are searched for another one with its name.
     const { edgewise, folder } = await createApart({ 'live/edgewise.yaml': stack + EDGE }, { 'owned.yaml': OWNED });
     expect(await edgewise('plan live')).toMatchObject({ exitCode: 5 });
     expect(await edgewise(`plan ${join(folder, 'live')}`, { cwd: '/' })).toMatchObject({ exitCode: 5 });

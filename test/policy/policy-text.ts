@@ -1,4 +1,4 @@
-/** A policy as its document has it. `match` is YAML in one line. */
+/** Renders a policy as a document. `match` is YAML in one line. */
 export function toPolicyText(
   name: string,
   {
@@ -24,7 +24,7 @@ export function toPolicyText(
   return lines.join('\n');
 }
 
-/** Resources say whose they are. */
+/** Every resource must have an owner. */
 export const OWNED = toPolicyText('owned', {
   require: '"team" in labels',
   message: `Say in the label team whose \${change.address} is.`,

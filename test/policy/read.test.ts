@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createWorkspace } from '../cli/workspace.ts';
 
-/** Mistakes in each way of writing a text in YAML. */
+/** Mistakes in each YAML syntax of a text. */
 const POLICIES = `apiVersion: edgewise/v1
 kind: Policy
 metadata:

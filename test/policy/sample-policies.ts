@@ -13,7 +13,7 @@ export const SCENE: PolicyRunContext = {
   now: NOW,
 };
 
-/** What is asked about: an update of a TCP edge. */
+/** The evaluated change: an update of a TCP edge. */
 export const BEFORE = { description: 'old', hostports: ['1.tcp.example.net:20001'], backend: null };
 export const AFTER = {
   description: 'straße 🦊',
@@ -61,7 +61,7 @@ export function toDocument(require: string, more: Partial<PolicyDocument> = {}):
   };
 }
 
-/** What becomes of a rule: it cannot be read, or it is asked about the edge. */
+/** Reads a rule, and evaluates it about the edge if it can be read. */
 export function evaluateRule(
   require: string,
   more: Partial<PolicyDocument> = {},
@@ -70,7 +70,7 @@ export function evaluateRule(
   return { ...read, findings: evaluatePolicies(read.policies, [SUBJECT], SCENE) };
 }
 
-/** The policy of a rule that can be read. */
+/** The policy of a readable rule. */
 export function toPolicy(require: string, more: Partial<PolicyDocument> = {}): Policy {
   const [policy] = compilePolicies([toDocument(require, more)]).policies;
   if (policy === undefined) throw new Error(`${require} cannot be read`);

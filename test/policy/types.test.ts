@@ -6,7 +6,7 @@ import { evaluateRule, toDocument } from './sample-policies.ts';
 
 const KINDS = ['TCPEdge', 'HTTPSEdgeRoute', 'WeightedBackend', 'SSHUserCertificate', 'IPRestriction'];
 
-/** What is wrong with a rule about these kinds, and which part of it the caret is under. */
+/** Lists the mistakes of a rule about these kinds, with the text above each caret. */
 function read(
   require: string,
   kinds: readonly string[] = KINDS,
@@ -21,7 +21,7 @@ function read(
   return diagnostics.map((diagnostic, at) => [told[at] ?? '', toMessage(diagnostic)]);
 }
 
-/** One kind with the field, so that the others need not have it. */
+/** Reads a rule about one kind with the field. */
 function readFor(kind: string, require: string) {
   return read(require, [kind]);
 }

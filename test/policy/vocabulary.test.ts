@@ -22,7 +22,7 @@ function at(schema: Json | undefined, ...path: readonly string[]): JsonObject {
   return toPart(found);
 }
 
-/** What a reference is to. */
+/** Resolves a reference. */
 function toPart(schema: JsonObject): JsonObject {
   const { $ref } = schema;
   return typeof $ref === 'string' ? at(PLAN, ...$ref.split('/').slice(1)) : schema;

@@ -4,7 +4,7 @@ import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const BACKEND = { backend: { backend_id: 'WeightedBackend/pool' } };
 
-/** The findings and the figures of a plan. */
+/** Returns the findings and figures of a plan. */
 function readPlan(stdout: string) {
   const { diagnostics, rehearsal, writes, violations } = JSON.parse(stdout);
   const findings: readonly { code: string; severity: string; message: string }[] = diagnostics;
@@ -26,7 +26,7 @@ function listGaps(stdout: string) {
   );
 }
 
-/** A stack that is applied; then its manifests are others. */
+/** Applies a stack, and plans other manifests of it. */
 async function planChange(before: string, after: string) {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + before });
   expect(await workspace.edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });

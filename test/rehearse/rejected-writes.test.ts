@@ -7,7 +7,7 @@ const USER = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBac
 
 const KEPT = toEdge('kept', 20007);
 
-/** A stack of which one edge has lost its mark and still uses a backend; then its manifests are others. */
+/** A stack in which an edge has lost its mark and still uses a backend. Then its manifests change. */
 async function createStackWithLostMark(after: string, before = ''): Promise<Workspace> {
   const workspace = await createWorkspace({ 'edgewise.yaml': STACK + KEPT + POOL + USER + before });
   expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });

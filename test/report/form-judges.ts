@@ -14,7 +14,7 @@ const RAW = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** The colours that we put in ourselves are the only control sequences. */
 export function expectPrintable(rendered: string, { color }: Pick<TextStyleOptions, 'color'> = { color: false }): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of colours
   const plain = color ? rendered.replace(/\u001b\[(?:1|2|22|31|32|33|35|39)m/g, '') : rendered;
   expect(RAW.exec(plain.replace(/\p{Cn}|\p{Co}/gu, ''))).toBeNull();
 }

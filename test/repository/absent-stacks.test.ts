@@ -13,7 +13,7 @@ const FILES = {
   'other/c.yaml': toEdge('c', 20_003),
 };
 
-/** An account with resources of the stacks web and elsewhere, which the repository does not have any more, or never had. */
+/** An account with resources of the stacks web and elsewhere, which are no longer or never were in the repository. */
 async function createAccount(): Promise<Workspace> {
   const workspace = await createWorkspace({
     ...FILES,
@@ -45,7 +45,7 @@ describe('drift -R', () => {
       expect(exitCode).toBe(0);
       expect(stdout, format).toContain(web);
       expect(stdout, format).toContain(elsewhere);
-      // The stack other is in the repository, though not below live.
+      // The stack other is in the repository, but not below live.
       if (format !== 'json') expect(stdout, format).not.toContain(other);
     }
   });

@@ -76,7 +76,7 @@ describe('an account', () => {
   });
 });
 
-/** Two stacks that write the URL of one service in two ways. */
+/** Two stacks that write the URL of one service differently. */
 const SPELLINGS: readonly (readonly [first: string, second: string])[] = [
   ['https://api.test', 'HTTPS://API.test:443/'],
   ['embedded:data.json', 'embedded:./data.json'],

@@ -13,11 +13,11 @@ const toStackOfAccount = (name: string, account: string, spec: object = {}) =>
 interface Accounts extends Workspace {
   /** Descriptions of the edges in an account. */
   readonly listNames: (key: string) => Promise<readonly string[]>;
-  /** The requests since it was last called, by the key that they bear. */
+  /** The requests since the last call, by their key. */
   readonly takeKeys: () => readonly string[];
 }
 
-/** One service with two accounts, told apart by the key. */
+/** One service with two accounts, each with its key. */
 async function createAccounts(files: Readonly<Record<string, string>>): Promise<Accounts> {
   const servers = new Map(
     Object.values(KEYS).map((key) => [
@@ -51,7 +51,7 @@ describe('stacks in several accounts of one service', () => {
     const accounts = await createAccounts({
       'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}`,
       'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toEdge('second', 20_001)}`,
-      // Another name of the same key.
+      // Another variable with the same key.
       'live/c/edgewise.yaml': `${toStackOfAccount('c', 'ALSO_ONE')}${toEdge('third', 20_003)}`,
     });
     const env = { EDGEWISE_API_KEY_ALSO_ONE: KEYS.EDGEWISE_API_KEY_ONE };

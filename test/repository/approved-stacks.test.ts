@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
-/** Three stacks with a change each, whose plans were approved. */
+/** Three stacks with a change each, and approved plans. */
 async function createApprovedPlans(flags = ''): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(3));
   expect((await workspace.edgewise(`plan -R live -o plans${flags}`)).exitCode).toBe(0);

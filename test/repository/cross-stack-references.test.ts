@@ -11,7 +11,7 @@ const toShop = (more: object = {}): string =>
   });
 const toForeign = (resource: string, stack = 'network'): string => toManifest('External', 'pool', { stack, resource });
 
-/** A stack, and one that comes before it by name and refers to it. */
+/** A stack, and one that is sorted before it and refers to it. */
 const TWO = {
   'live/network/edgewise.yaml': toStack('network'),
   'live/network/pool.yaml': toPool('pool'),

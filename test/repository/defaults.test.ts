@@ -9,7 +9,7 @@ function toDefaults(spec: object): string {
   return `${JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Defaults', spec }, null, 2)}\n`;
 }
 
-/** The settings that something states, with their value and what states them. */
+/** Lists the settings with their values, and the document that sets each. */
 async function listSetSettings({ edgewise }: Workspace, line: string): Promise<Readonly<Record<string, string>>> {
   const { exitCode, stdout, stderr } = await edgewise(`explain settings ${line} --format json`);
   expect(stderr).toBe('');
@@ -260,7 +260,7 @@ describe('Defaults', () => {
       expect(JSON.parse(read(join(`live/${name}`, schema)))).toHaveProperty('title', 'edgewise manifest');
       expect(join(`live/${name}`, schema)).toBe('.edgewise/manifest.schema.json');
     }
-    expect(await edgewise('validate -R live', { env: ENV })).toMatchObject({ exitCode: 3 }); // both examples listen at one address
+    expect(await edgewise('validate -R live', { env: ENV })).toMatchObject({ exitCode: 3 }); // Both examples listen on one address.
     expect(await edgewise('validate live/b --strict', { env: ENV })).toMatchObject({ exitCode: 0 });
   });
 });

@@ -65,7 +65,7 @@ describe('--destroy-removed', () => {
     async (line) => {
       const workspace = await createRemovalMerge({ 'live/api/d.yaml': toEdge('d', 20_004) });
       expect((await workspace.edgewise(`${PLAN} -o plans`)).exitCode).toBe(0);
-      // A later commit changes what HEAD~1 is. The plans name the commit.
+      // A later commit changes the meaning of HEAD~1. The plans name the commit.
       git(workspace.folder, 'commit', '-q', '--allow-empty', '-m', 'later');
       const { stdout, stderr, exitCode } = await workspace.edgewise(line);
       expect([exitCode, stdout, stderr]).toEqual([

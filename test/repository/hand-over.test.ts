@@ -260,7 +260,7 @@ describe('a hand-over in git', () => {
     );
     await edgewise('apply live/a --yes', { now });
     elapsedMs = 60_000;
-    // The rotation breaks off before it deletes the old one.
+    // The rotation is interrupted before it deletes the old one.
     const transport = async (request: Request): Promise<Response> =>
       request.method === 'DELETE' ? new Response('{}', { status: 403 }) : server.handle(request);
     await edgewise('apply live/a --yes --rotate Credential/agent', { now, transport });
@@ -306,7 +306,7 @@ async function createUndeliveredCredential(): Promise<Workspace> {
     'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
     'live/b/edgewise.yaml': toStack('b', sink),
   });
-  // The apply ends before it has recorded that the token was delivered.
+  // The apply ends before it records that the token was delivered.
   const transport = async (request: Request): Promise<Response> =>
     request.method === 'PATCH' ? new Response('{}', { status: 403 }) : workspace.recorder.transport(request);
   expect((await workspace.edgewise('apply live/a --yes', { transport })).exitCode).toBe(1);

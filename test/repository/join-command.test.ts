@@ -7,7 +7,7 @@ import { toRepository } from './tree.ts';
 
 const SHARDS = [1, 2, 3];
 
-/** A repository in which one stack cannot be planned, one has something to do, and the others have not. */
+/** A repository in which one stack cannot be planned, one has changes, and the others have none. */
 async function createMixedRepository(): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(6));
   await workspace.edgewise('apply -R live --yes');
@@ -27,7 +27,7 @@ async function changeByHand({ server }: Workspace): Promise<void> {
   expect((await server.handle(new Request(url, { method: 'PATCH', headers, body }))).status).toBe(200);
 }
 
-/** The parts of a table, without how many there are: shards list them in another order. */
+/** The rows of a table, without counts, which are listed in another order by shards. */
 function listRows(text: string): readonly string[] {
   return text
     .split('\n')
@@ -35,7 +35,7 @@ function listRows(text: string): readonly string[] {
     .sort();
 }
 
-/** Metrics without the times of the runs, in whatever order the stacks are. */
+/** Metrics without the times of the runs, sorted by stack. */
 function listMetrics(text: string): readonly string[] {
   return text
     .split('\n')

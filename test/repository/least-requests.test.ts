@@ -16,7 +16,10 @@ const PAGE_SIZE = 100;
 const EDGES = STACKS_OF_AN_ACCOUNT * EDGES_OF_A_STACK;
 const POOLS = STACKS_OF_AN_ACCOUNT * countPools(EDGES_OF_A_STACK);
 
-/** An account is listed once, whatever its stacks; each resource is written once; what two applies could both have created is listed behind it. */
+/**
+ * The least requests: each account is listed once, each resource is written once, and each kind that two applies could both create is listed
+ * once more.
+ */
 const LEAST = {
   'plan, all new': OWNED_KINDS.length,
   // Each stack that creates pools looks for duplicates of them.

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
-/** Writes go one after the other. */
+/** Sends one write after the other. */
 const ONE_BY_ONE = { api: { concurrency: 1 } };
 
-/** A stack with a credential, whose token has no place to go. */
+/** A stack with a credential that has no token sink. */
 const toStackWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
 
 describe('applies of many stacks', () => {

@@ -22,7 +22,7 @@ async function create(workspace: Workspace, path: string, body: object): Promise
   return String(id);
 }
 
-/** What the command prints, and each report that it writes. */
+/** Returns the output of a command, and each report that it writes. */
 async function listTexts({ edgewise, folder }: Workspace, line: string): Promise<Readonly<Record<string, string>>> {
   const { exitCode, stdout } = await edgewise(line + REPORTS);
   expect(exitCode).toBe(0);

@@ -7,7 +7,7 @@ import { commitAll, toRepository, toStack } from './tree.ts';
 
 const listPaths = ({ recorder }: Workspace): string[] => recorder.take().map(({ path }) => path);
 
-/** A repository of which some stacks are applied, some changed since, and one is wrong. */
+/** A repository with applied stacks, changed stacks, and an invalid one. */
 async function createMixedRepository(): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(5));
   for (const name of ['s00', 's01', 's02']) await workspace.edgewise(`apply live/${name} --yes`);
@@ -79,7 +79,7 @@ describe('plans of many stacks', () => {
     });
     await workspace.edgewise('plan a');
     const alone = listPaths(workspace).sort();
-    // Two stacks cannot both set them, so both are stopped; what was read for both was read once.
+    // Two stacks set them differently, so both are stopped; shared reads were sent once.
     expect((await workspace.edgewise('plan -R')).exitCode).toBe(3);
     expect(listPaths(workspace).sort()).toEqual(alone);
   });
@@ -142,12 +142,12 @@ describe('plans of many stacks', () => {
       );
     const stacks = find('data-stack').map(({ attributes }) => attributes.get('data-stack'));
     expect(stacks).toEqual(['s04', 's01', 's03']);
-    // Where lint alone warns, nothing would change.
+    // A stack with only lint warnings has no changes.
     expect(stdout).toMatch(/2 stacks without changes<.*s00<.*1 warning<.*s02<.*1 warning</s);
     expect(find('class', 'filter')).toHaveLength(1);
     const values = find('data-value').map(({ attributes }) => attributes.get('data-value'));
     expect(values).toEqual(['traffic', 'update', 'create', 'TCPEdge', 's01', 's03']);
-    // Every name is there once, and every link leads to one.
+    // Every name exists once, and every link leads to one.
     const ids = find('id').map(({ attributes }) => attributes.get('id'));
     expect(new Set(ids).size).toBe(ids.length);
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));

@@ -7,7 +7,7 @@ import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { requireOrSkip } from '../needs.ts';
 import { commitAll, git, listWrites, toStack } from './tree.ts';
 
-/** Manifests that git has, but did not check out: a plan must not take them for removed. */
+/** Manifests that git has and did not check out: a plan must not treat them as removed. */
 
 /** A stack in a repository. All of its resources are live. */
 async function createApplied(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
@@ -25,7 +25,7 @@ async function createApplied(files: Readonly<Record<string, string>> = {}): Prom
   return workspace;
 }
 
-/** The same with a submodule in the folder of the stack. */
+/** The same stack with a submodule in its folder. */
 async function createWithSubmodule(): Promise<Workspace> {
   const { folder: inner } = await createWorkspace({ 'edge.yaml': toEdge('inner', 20_003) });
   commitAll(inner);

@@ -6,7 +6,7 @@ const toPool = (name: string, weight = 1): string =>
   toManifest('WeightedBackend', name, { backends: { bkdhr_1: weight } });
 const toForeign = (stack: string, resource = 'WeightedBackend/pool'): string =>
   toManifest('External', stack, { stack, resource });
-/** An edge, of a port, that sends traffic to the pool of another stack. */
+/** An edge with this port that sends traffic to the pool of another stack. */
 const toUser = (stack: string, more: object = {}): string =>
   `${toForeign(stack)}${toManifest('TCPEdge', 'user', { backend: { backend_id: `External/${stack}` }, ...more })}`;
 const toFiles = (stacks: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
@@ -14,7 +14,7 @@ const toFiles = (stacks: Readonly<Record<string, string>>): Readonly<Record<stri
     Object.entries(stacks).map(([name, text]) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${text}`]),
   );
 
-/** Applies all stacks until nothing is left, and gives the exit codes. */
+/** Applies all stacks until nothing is left to do, and returns the exit codes. */
 async function applyAll({ edgewise }: Workspace, rounds: number): Promise<readonly number[]> {
   const exits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

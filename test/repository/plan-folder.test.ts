@@ -29,7 +29,7 @@ describe('a folder of plan files', () => {
     expect(listWrites(workspace)).toEqual([]);
     rmSync(join(workspace.folder, 'plans/_index.json'));
     expect((await workspace.edgewise('apply plans --yes')).exitCode).not.toBe(0);
-    // An approval of nothing approves nothing.
+    // An approval of no stacks approves nothing.
     await workspace.edgewise('plan -R live --changed-since HEAD -o none');
     expect((await workspace.edgewise('apply -R live --approved none --yes')).exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual([]);
@@ -102,7 +102,7 @@ describe('a folder of plan files', () => {
     workspace.recorder.take();
     expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
     const reads = workspace.recorder.take().filter(({ method }) => method === 'GET');
-    // Backends and edges once more to find duplicates by concurrent applies: by each stack that created one.
+    // Backends and edges are listed again to find duplicates by concurrent applies: once for each stack that created one.
     const counts = Object.fromEntries(
       [...Map.groupBy(reads, ({ path }) => path)].map(([path, all]) => [path, all.length]),
     );

@@ -16,7 +16,7 @@ const FILES = {
   'live/api/c.yaml': toEdge('c', 20_003),
 };
 
-/** A repository whose stacks are applied and committed, and in which the folder of the stack web is gone. */
+/** A repository whose stacks are applied and committed. The folder of the stack web is then removed. */
 async function createRemoval(files: Readonly<Record<string, string>> = FILES): Promise<Workspace> {
   const workspace = await createWorkspace(files);
   commitAll(workspace.folder);

@@ -15,7 +15,7 @@ describe('a command of spec.render', () => {
     ['a failure', ['sh', '-c', 'cat edges.in; echo no base >&2; exit 3'], 'ended with exit code 3: no base'],
     ['a kill', ['sh', '-c', 'cat edges.in; kill -9 $$'], 'was stopped by SIGKILL'],
     ['a gigabyte', ['head', '-c', '1000000000', '/dev/zero'], 'prints something that is larger than 32 MiB'],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of variables in manifests
     ['the key', ['echo', '${env:EDGEWISE_API_KEY}'], 'EDGEWISE_API_KEY is for an API key, which no manifest'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the same
     ['a variable that is not set', ['echo', '${env:NOT_SET}'], 'error[env-reference]'],
@@ -56,7 +56,7 @@ describe('a command of spec.render', () => {
     // Long enough for a busy machine to start the command.
     const render = createRenderCommandRunner({ cwd, env: process.env }, { timeoutMs: 3_000 });
     const running = ['sh', '-c', 'sleep 600 & echo $! > child; wait'];
-    // A process that keeps the output open after the command has ended counts as the command.
+    // A process that keeps the output open after the command has ended is part of the command.
     const left = ['sh', '-c', 'sleep 600 & echo $! > left'];
     const results = await Promise.all([running, left].map((words) => render({ words, folder: '.' })));
     expect(results).toEqual([{ finding: 'was stopped after 3 s' }, { finding: 'was stopped after 3 s' }]);
@@ -84,7 +84,7 @@ async function waitForFile(file: string): Promise<void> {
   while (!existsSync(file)) await setTimeout(10);
 }
 
-/** A process that was killed is there until its parent has noticed. */
+/** A killed process exists until its parent has noticed. */
 async function expectEndedProcess(pid: number): Promise<void> {
   const isThere = (): boolean => {
     try {

@@ -5,7 +5,7 @@ import { openStack } from '../../src/index.ts';
 import { createWorkspace, toEdge } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
 
-/** Writes what the program saw, and prints the manifest of the folder that is its last argument. */
+/** Writes the arguments and environment of the program to a file, and prints the manifest of the folder in its last argument. */
 const PRINT = `import { readFileSync, writeFileSync } from 'node:fs';
 const args = process.argv.slice(2);
 const folder = args.at(-1);
@@ -13,7 +13,7 @@ writeFileSync(folder + '/seen.json', JSON.stringify({ env: process.env, cwd: pro
 process.stdout.write(readFileSync(folder + '/edges.in'));
 `;
 
-/** Two stacks whose own command leaves a file where it runs. */
+/** Two stacks whose own command creates a file in its folder. */
 const TREE = {
   'print.mjs': PRINT,
   'live/web/edgewise.yaml': toStack('web', { render: ['touch', 'ran'] }),

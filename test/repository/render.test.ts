@@ -99,7 +99,7 @@ describe('a stack with spec.render', () => {
       1 error.
       "
     `);
-    // Where something else is to point at, it is the command: no line of a file is known.
+    // If there is no other position, it is that of the command: no line of a file is known.
     const { stdout } = await edgewise('validate web --render --format github');
     expect(stdout).toContain('::error file=web/edgewise.yaml,line=1,col=1,title=edgewise%3A bad-field::');
     const origin =
@@ -135,7 +135,7 @@ describe('a stack with spec.render', () => {
     const stdin = toEdge('piped', 20003);
     const { stdout } = await workspace.edgewise('plan web - --format json', { stdin });
     expect(JSON.parse(stdout).changes).toMatchObject([{ action: 'create', address: 'TCPEdge/piped' }]);
-    // A tool that hands the Stack through: its spec.render has had its way already.
+    // A tool that prints the Stack again: its spec.render has already run.
     const whole = `${WEB['web/edgewise.yaml']}${stdin}`;
     expect((await workspace.edgewise('validate -', { stdin: whole })).exitCode).toBe(0);
     expect((await workspace.edgewise('plan web -', { stdin: ' ' })).stderr).toContain('<stdin> is empty');

@@ -5,7 +5,7 @@ import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
 import { toRendered, WEB } from './rendered.ts';
 import { commitAll, git, toStack } from './tree.ts';
 
-/** How often a command has left a line. */
+/** Counts the runs of a command, which each write a line. */
 function countLines(file: string): number {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
 }
@@ -46,7 +46,7 @@ describe('several rendered stacks', () => {
     await run();
     const moved = toEdge('x', 20001).replace('spec:', 'lifecycle:\n  renamed_from: { stack: a, name: x }\nspec:');
     await write({ 'b/all.in': `${toEdge('z', 20003)}${moved}` });
-    // The document is described twice, in what two commands print.
+    // Two commands print the same document.
     const refused = await edgewise('apply -R . --render --yes');
     expect(refused.stdout).toContain('b takes over TCPEdge/x of the stack a, and a document in a still describes it.');
     await write({ 'a/all.in': toEdge('y', 20002) });

@@ -60,7 +60,7 @@ describe('a rejected API key', () => {
     let requests = 0;
     const server = await startRawServer((_, response) => {
       requests += 1;
-      // Only the first request is answered at once. The run ends with that answer.
+      // Only the first request is answered at once. The run ends with that response.
       const answer = () => response.writeHead(401, { 'content-type': 'application/json' }).end('{"msg":"Unknown key"}');
       setTimeout(answer, requests === 1 ? 100 : 5_000).unref();
     });
@@ -95,7 +95,7 @@ describe('a stack that others refer to and that the run does not have', () => {
     ...Object.assign({}, ...names.map((name, index) => toUser(name, 20_001 + index))),
   };
 
-  /** The shard, of two, that the stack net is not in. */
+  /** Finds the shard, of two, without the stack net. */
   async function findOtherShard({ edgewise }: Workspace): Promise<readonly [string, string]> {
     const { stdout } = await edgewise('stacks live --shard 1/2 --format folder');
     return stdout.includes('live/net') ? ['2', '1'] : ['1', '2'];
@@ -154,7 +154,7 @@ describe('a service that is down', () => {
       let requests = 0;
       const transport = async (): Promise<Response> => {
         requests += 1;
-        // So that another request is the first to fail for each stack.
+        // Another request is the first to fail for each stack.
         await sleep((requests * 7) % 5);
         throw new NetworkError('the connection was refused', { isUnsent: true });
       };

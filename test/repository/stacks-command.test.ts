@@ -317,7 +317,7 @@ describe('shards', () => {
     const by = await edgewise('stacks live --format folder', { env });
     expect(by.stdout).toBe((await edgewise('stacks live --format folder --shard 2/3')).stdout);
     expect(by.stderr).toContain(`Shard 2 of 3 (${Object.keys(env)[0]}): `);
-    // A name or a flag says more than the environment.
+    // A name or a flag overrides the environment.
     expect((await edgewise('stacks live --format folder --shard 1/1', { env })).stdout.split('\n')).toHaveLength(21);
     expect((await edgewise('stacks live --format folder --stack s07', { env })).stdout).toBe('live/s07\n');
   });

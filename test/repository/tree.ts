@@ -7,7 +7,7 @@ export function toStack(name: string, spec: object = {}): string {
   return `${JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name }, spec })}\n`;
 }
 
-/** The files of a repository with as many stacks, each with an edge on a port of its own. */
+/** The files of a repository with `count` stacks. Each has an edge on its own port. */
 export function toRepository(count: number, spec: object = {}): Readonly<Record<string, string>> {
   const names = Array.from({ length: count }, (_, index) => `s${String(index).padStart(2, '0')}`);
   return Object.fromEntries(
@@ -18,7 +18,7 @@ export function toRepository(count: number, spec: object = {}): Readonly<Record<
   );
 }
 
-/** The writes that were sent since the last look, as method and path. */
+/** Lists the writes since the last call, as method and path. */
 export function listWrites({ recorder }: Workspace): readonly string[] {
   return recorder
     .take()
@@ -26,12 +26,12 @@ export function listWrites({ recorder }: Workspace): readonly string[] {
     .map(({ method, path }) => `${method} ${path}`);
 }
 
-/** Runs git in a folder, without the settings of the user that runs the tests. */
+/** Runs git in a folder, without the settings of the user who runs the tests. */
 export function git(folder: string, ...words: readonly string[]): string {
   return runWithGit(folder, 'git', words);
 }
 
-/** Makes a repository of a folder, with all that is in it committed. One process of the shell: the large process of the tests starts any slowly. */
+/** Makes a folder a repository with all of its files committed. Uses one shell, because the large test process starts each program slowly. */
 export function commitAll(folder: string): void {
   runWithGit(folder, 'sh', ['-c', 'git init -q -b main && git add -A && git commit -q --allow-empty -m all']);
 }

@@ -3,7 +3,7 @@ import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/work
 import { listWrites, toStack } from '../repository/tree.ts';
 
 const A = { 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('gone', 20_002)}` };
-/** The edge gone has left the manifests, its port goes to the edge y, and x and z are created. */
+/** The edge gone has no manifest any more, the edge y claims its port, and x and z are created. */
 const NEXT = {
   'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_003)}${toEdge('y', 20_002)}${toEdge('z', 20_004)}`,
 };

@@ -2,31 +2,31 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { changeResponseFields, isOmittableEmptyField } from '../../src/server/response-fields.ts';
 
-/** Something that goes wrong between edgewise and the service. */
+/** A fault between edgewise and the service. */
 export interface Fault {
   /** Method and path; `*` stands for any text. */
   readonly on: string;
-  /** How often; left out: each time. */
+  /** How often. Absent: each time. */
   readonly times?: number;
-  /** Answered instead of what the service answers. */
+  /** The response in place of the one of the service. */
   readonly answer?: {
     readonly status: number;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: JsonObject | null;
   };
-  /** The request takes effect all the same. */
+  /** The request takes effect nevertheless. */
   readonly after?: boolean;
-  /** The connection breaks off and no answer comes. */
+  /** The connection is closed without a response. */
   readonly lost?: boolean;
-  /** Fields of the request that the service does not take. */
+  /** Fields of the request that the service ignores. */
   readonly forget?: readonly string[];
-  /** Fields of the answer that are different. */
+  /** Fields of the response that differ. */
   readonly change?: JsonObject;
   /** The user presses Ctrl-C while the request is running. */
   readonly interrupt?: boolean;
 }
 
-/** A service on which things go wrong. */
+/** A service with faults. */
 export function withFaults(transport: Transport, faults: readonly Fault[], interrupt: () => void): Transport {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
   return async (request) => {
@@ -38,7 +38,7 @@ export function withFaults(transport: Transport, faults: readonly Fault[], inter
   };
 }
 
-/** A service that leaves out what is empty, null or false. */
+/** A service that leaves out empty, null and false values. */
 export function createOmittingService(transport: Transport): Transport {
   return async (request) => {
     const response = await transport(request);

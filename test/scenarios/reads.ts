@@ -9,14 +9,14 @@ import { toMembers } from './setup.ts';
 import { type Omission, SHOW_ALL } from './transcript.ts';
 import type { SentRequest } from './wire.ts';
 
-/** How many requests planning may take: one for each page of a kind's list, and one for each module slot that a document declares. */
+/** The expected number of requests of a plan: one for each page of a kind's list, and one for each module slot in a document. */
 export function countReads({ setup, plan, holdings }: ScenarioResult, documents: readonly JsonObject[]): number {
   const { reads } = setup;
   if (reads !== undefined && 'number' in reads) return reads.number;
   const pageSize = Number(/limit=(\d+)/.exec(plan.requests[0]?.path ?? '')?.[1]);
   const countPages = (kind: string) => Math.ceil((holdings.beforePlan.get(kind)?.length ?? 0) / pageSize);
   const pages = OWNED_KINDS.map(({ name }) => Math.max(1, countPages(name)));
-  // Of several accounts none has more than a page of anything.
+  // If there are several accounts, none has more than one page of a kind.
   const accounts = setup.accounts ?? ['the only one'];
   return [...accounts.flatMap(() => pages), ...documents.map(countSlots)].reduce(
     (sum, count) => sum + count,
@@ -25,8 +25,8 @@ export function countReads({ setup, plan, holdings }: ScenarioResult, documents:
 }
 
 /**
- * The lists of kinds that the scenario is not about: no manifest has one of it, and the service never held one. A new kind is such a kind in
- * every scenario, so that its reads are not to be seen.
+ * Finds the lists of kinds that the scenario does not use: no manifest has one, and the service never had one. A new kind is unused in every
+ * scenario, so its reads are left out.
  */
 export function findOtherReads({ setup, holdings }: ScenarioResult, documents: readonly JsonObject[]): Omission {
   if (setup.inFull) return SHOW_ALL;
@@ -50,7 +50,7 @@ function toListPath({ path }: SentRequest): string {
   return path.replace(/\?.*|^https:\/\/[^/]+/g, '');
 }
 
-/** The documents of manifest files and folders; the items of lists stand for themselves. */
+/** Reads the documents of manifest files and folders. Items of lists are documents of their own. */
 export async function readDocuments(paths: readonly string[]): Promise<readonly JsonObject[]> {
   const files = await Promise.all(paths.map(listFiles));
   const texts = await Promise.all(files.flat().map((file) => readFile(file, 'utf8')));

@@ -10,42 +10,42 @@ import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
 import { RequestLog, type SentRequest } from './wire.ts';
 
 /**
- * A scenario is a folder, named for what it claims: `manifest.yaml` is the desired state, `live.yaml` says how the live state came about, and
- * `actions.txt` and `requests.txt` what plan and apply do. A few have their full texts: `plan.txt` and `apply.txt`. Everything runs on a bundled
- * server with a fixed clock and seeded ids; requests are sent one at a time, so that their order is always the same.
+ * A scenario is a folder with a claim as its name. `manifest.yaml` is the desired state, `live.yaml` says how the live state was created, and
+ * `actions.txt` and `requests.txt` have the effects of plan and apply. A few have their full texts: `plan.txt` and `apply.txt`. Everything runs
+ * on a bundled server with a fixed clock and seeded ids. Requests are sent one at a time, so their order is always the same.
  */
 export interface Scenario {
   readonly name: string;
   readonly folder: string;
 }
 
-/** One command: what was typed, what came of it, and what it sent. */
+/** One command with its result and its requests. */
 export interface CommandRun extends CommandResult {
   readonly line: string;
   readonly requests: readonly SentRequest[];
 }
 
-/** What the service held: every resource, by kind. */
+/** Every resource of the service, by kind. */
 export type ServiceState = ReadonlyMap<string, readonly JsonObject[]>;
 
-/** What a scenario did. */
+/** The result of a scenario. */
 export interface ScenarioResult {
   readonly setup: Setup;
   readonly plan: CommandRun;
-  /** The same as Markdown, where `live.yaml` asks for it. */
+  /** The plan as Markdown, if `live.yaml` asks for it. */
   readonly markdown: CommandRun | undefined;
   readonly apply: CommandRun;
-  /** The apply after that, where `live.yaml` asks for one. */
+  /** The second apply, if `live.yaml` asks for one. */
   readonly again: CommandRun | undefined;
-  /** A plan after all that. */
+  /** A plan at the end. */
   readonly finalPlan: CommandRun;
-  /** What the service held before the plan, before the apply, and in the end. */
+  /** The state of the service before the plan, before the apply, and at the end. */
   readonly holdings: {
     readonly beforePlan: ServiceState;
     readonly beforeApply: ServiceState;
     readonly end: ServiceState;
   };
-  /** Every text that the run left in its folder: plans and tokens. */
+  /** Every file that the run wrote to its folder: plans and tokens. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -60,18 +60,18 @@ export function listScenarios(): readonly Scenario[] {
 }
 
 /**
- * How the stack of a scenario is named: `files`, as the scenario says; `folder`, by a folder with the same files; `recursive`, as the only
- * stack of a run over many.
+ * How the stack of a scenario is given to commands: `files`, as in the scenario; `folder`, a folder with the same files; `recursive`, as the
+ * only stack of a run with `--recursive`.
  */
 export type Form = 'files' | 'folder' | 'recursive';
 
-/** Plays a scenario from what the service holds at first to the plan after everything. */
+/** Runs a scenario from its first live state to the plan at the end. */
 export async function runScenario({ folder }: Scenario, form: Form = 'files'): Promise<ScenarioResult> {
   const setup = await readSetup(folder);
   const cwd = await mkdtemp(join(tmpdir(), 'edgewise-scenario-'));
   try {
     const names = await readdir(folder);
-    // Copies, because manifests may name no link that leads out of the folder.
+    // Copies, because manifests may not name a link that leads out of the folder.
     const copy = (from: string, name: string) => cp(join(from, name), join(cwd, name), { recursive: true });
     const shared = names.includes('stack.yaml') ? [] : [copy(ROOT, 'stack.yaml')];
     await Promise.all([...names.map((name) => copy(folder, name)), ...shared]);
@@ -82,7 +82,7 @@ export async function runScenario({ folder }: Scenario, form: Form = 'files'): P
   }
 }
 
-/** Moves what a scenario plans into a folder of its own, with a copy of everything that is no manifest. */
+/** Moves the planned files of a scenario into their own folder, with a copy of every file that is not a manifest. */
 async function moveStackToFolder(setup: Setup, cwd: string): Promise<void> {
   const { paths } = toSubjects(setup, cwd);
   const others = (await readdir(cwd)).filter((name) => !/[.]ya?ml$/.test(name) && !paths.includes(name));
@@ -94,7 +94,7 @@ async function moveStackToFolder(setup: Setup, cwd: string): Promise<void> {
 /** The folder of the only stack. */
 const ONE = 'one';
 
-/** The words of a step of another form: plans name their own manifests there. */
+/** Adapts the words of a step to a form: plan files name their own manifests. */
 function toForm(form: Form, words: readonly string[]): readonly string[] {
   if (form === 'files') return words;
   const plans = form === 'recursive' ? 'plans' : 'plan.json';
@@ -106,7 +106,7 @@ function toForm(form: Form, words: readonly string[]): readonly string[] {
 interface Place {
   readonly cwd: string;
   readonly form: Form;
-  /** Names of what stood there before. */
+  /** Names of the files in the scenario's folder. */
   readonly given: ReadonlySet<string>;
 }
 
@@ -142,7 +142,7 @@ class ScenarioRunner {
     this.#cwd = cwd;
   }
 
-  /** Before a saved plan is applied, it is saved; a destroy shows its plan and is declined. */
+  /** Saves the plan that will be applied. A destroy shows its plan and is declined. */
   async plan(faults: readonly Fault[] = [], more: readonly string[] = []): Promise<CommandRun> {
     const { command = 'plan', words = [], plan = [], between } = this.#setup;
     const saved = between === undefined ? [] : ['-o', this.#form === 'recursive' ? 'plans' : 'plan.json'];
@@ -150,7 +150,7 @@ class ScenarioRunner {
     return this.#edgewise(line, { faults, ...(command === 'destroy' && { answers: ['no'] }) });
   }
 
-  /** Applies manifests, or a plan file. With faults it is the apply that the scenario is about. */
+  /** Applies manifests, or a plan file. The apply with faults is the one that the scenario tests. */
   async apply(planFile?: string, faults?: readonly Fault[]): Promise<CommandRun> {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
     const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
@@ -208,7 +208,7 @@ class ScenarioRunner {
   }
 }
 
-/** Only a plan file has manifests besides. */
+/** Only a plan file takes `--manifests`. */
 function hasManifestsOption(words: readonly string[], index: number): boolean {
   return words[index] === '--manifests' || words[index - 1] === '--manifests';
 }

@@ -101,7 +101,7 @@ function toName(metadata: Json | undefined): Json | undefined {
   return metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
 }
 
-/** Resources of other stacks, and of none. HTTPS edges and routes bear no mark. */
+/** Lists the resources of other stacks, and those without a mark. HTTPS edges and routes have no mark. */
 function listUnowned(holdings: ServiceState, stacks: ReadonlySet<Json | undefined>): readonly JsonObject[] {
   return [...holdings]
     .filter(([kind]) => !kind.startsWith('HTTPS'))

@@ -5,19 +5,19 @@ import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 import type { Setup } from './setup.ts';
 
-/** The service of a scenario: the bundled server with seeded ids, and a clock that goes on only when it is told to. */
+/** The service of a scenario: the bundled server with seeded ids, and a clock that only the scenario advances. */
 export interface Service {
   readonly key: string;
   readonly transport: Transport;
   readonly now: () => Date;
   readonly wait: (seconds: number) => void;
-  /** A request of another user; it must succeed. */
+  /** Sends a request of another user, which must succeed. */
   readonly call: (request: string, body?: Json) => Promise<void>;
   /** Everything that the service holds, by kind. */
   readonly listResources: () => ReadonlyMap<string, readonly JsonObject[]>;
 }
 
-/** A long key, so that it is found wherever it should not be. */
+/** A long key, so that a search finds it in any output. */
 const KEYS = ['api-key-of-the-pipeline:admin'];
 
 /** Starts the service of a scenario. */
@@ -60,7 +60,7 @@ async function call(
     throw new Error(`${request} was answered with ${response.status}: ${await response.text()}`);
 }
 
-/** Fills in `{Kind/name}`: the id of the live resource whose mark says so. */
+/** Replaces `{Kind/name}` with the id of the live resource with that mark. */
 function fillIds(server: Server, text: string): string {
   return text.replace(/\{(\w+)\/([\w.-]+)\}/g, (_, kind: string, name: string) => {
     const resources = server.snapshot().resources[kind] ?? [];
@@ -70,7 +70,7 @@ function fillIds(server: Server, text: string): string {
   });
 }
 
-/** The mark in a metadata text, as JSON. */
+/** Reads the mark in a metadata text, as JSON. */
 export function toMark(metadata: Json | undefined): JsonObject | undefined {
   if (typeof metadata !== 'string' || !metadata.startsWith('{')) return undefined;
   const value: Json = JSON.parse(metadata);

@@ -6,55 +6,58 @@ import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { ServerSeed } from '../../src/server/index.ts';
 import type { Fault } from './faults.ts';
 
-/** How live came to be what it is, and what is special about the run: what `live.yaml` holds. Everything may be left out. */
+/** The content of `live.yaml`: how the live state was created, and options of the run. All members are optional. */
 export interface Setup {
-  /** What the service holds before anybody calls it. */
+  /** The state of the service before the first request. */
   readonly seed?: ServerSeed;
   /** API keys that the service knows; the first is used. */
   readonly keys?: readonly string[];
-  /** Done one after another before anything is planned. */
+  /** Steps before the plan, in order. */
   readonly steps?: readonly Step[];
-  /** What is planned and applied. Left out: every stack in the folder `stacks`; without one, the shared stack.yaml and the scenario's manifest.yaml. */
+  /**
+   * The planned and applied paths. Absent: every stack in the folder `stacks`; without that folder, the shared stack.yaml and the scenario's
+   * manifest.yaml.
+   */
   readonly paths?: readonly string[];
-  /** The base URLs of its accounts, when a scenario has more than one: stacks say which is theirs. */
+  /** The base URLs of several accounts. Each stack names its own. */
   readonly accounts?: readonly string[];
-  /** The full texts of plan and apply are kept in `plan.txt` and `apply.txt`, not only their actions. */
+  /** Keeps the full texts of plan and apply in `plan.txt` and `apply.txt`. */
   readonly texts?: boolean;
-  /** Texts that the plan or the apply shows, where the wording is the claim. */
+  /** Texts that the plan or the apply must show, if the wording is the claim. */
   readonly shows?: readonly string[];
-  /** The plan is shown as Markdown too: `plan.md`. */
+  /** Shows the plan as Markdown too: `plan.md`. */
   readonly markdown?: boolean;
-  /** `destroy` instead of plan and apply; its plan is shown, and declined, first. */
+  /** Runs `destroy` instead of plan and apply. Its plan is first shown and declined. */
   readonly command?: 'destroy';
   /** More words of every command, of `plan` and of `apply`. */
   readonly words?: readonly string[];
   readonly plan?: readonly string[];
   readonly apply?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What a person answers; there is a person only where this stands. */
+  /** Responses of a person. Absent: there is no terminal. */
   readonly answers?: readonly string[];
-  /** Done between the plan, which is saved then and applied as a file, and the apply. */
+  /** Steps between a plan, which is then saved and applied as a file, and its apply. */
   readonly between?: readonly Step[];
-  /** What goes wrong during plan and apply. */
+  /** Faults during plan and apply. */
   readonly faults?: readonly Fault[];
-  /** The service leaves out what is empty, null or false. */
+  /** The service leaves out empty, null and false values. */
   readonly leavesOut?: boolean;
-  /** Another apply after the first, when nothing goes wrong any more: `again.txt`. */
+  /** A second apply without faults: `again.txt`. */
   readonly again?: boolean;
-  /** Why there is something left to do in the end. */
+  /** Why the last plan is not empty. */
   readonly diverges?: string;
-  /** Why planning takes another number of requests than one for each page of a kind's list and each module slot. */
+  /** Why planning sends another number of requests than one for each page of a kind's list and each module slot. */
   readonly reads?: Reads;
-  /** Reads of kinds that the scenario is not about are shown too. */
+  /** Shows the reads of unused kinds too. */
   readonly inFull?: boolean;
 }
 
-/** `number`: so many, however many kinds there are. `more`: so many more than usual, or fewer when it is negative. */
+/** `number`: the number of requests, however many kinds there are. `more`: the difference to the usual number. */
 export type Reads = { readonly why: string } & ({ readonly number: number } | { readonly more: number });
 
 /**
- * `apply`: a file beside `live.yaml` is applied. `edgewise`: a command line; `exits` is its exit code, 0 when it is left out.
- * `request`: another user sends it to the service; `{Kind/name}` in it is the id of that resource. `wait`: seconds go by.
+ * `apply`: applies a file beside `live.yaml`. `edgewise`: a command line; `exits` is its exit code, by default 0. `request`: another user sends
+ * it to the service; `{Kind/name}` is the id of that resource. `wait`: advances the clock by seconds.
  */
 export type Step =
   | { readonly apply: string }
@@ -89,10 +92,10 @@ const READS_KEYS = ['number', 'more', 'why'];
 const STEP_KEYS = ['apply', 'edgewise', 'exits', 'faults', 'request', 'body', 'wait'];
 const FAULT_KEYS = ['on', 'after', 'answer', 'forget', 'change', 'lost', 'interrupt', 'times'];
 
-/** The folder in which a scenario has several stacks. */
+/** The folder of the stacks, if a scenario has several. */
 export const TREE = 'stacks';
 
-/** What is planned and applied: paths, of which the only one is the root of a tree where `isTree` says so. */
+/** Returns the paths to plan and apply. If `isTree`, the only one is the root of a tree. */
 export function toSubjects(
   { paths }: Setup,
   folder: string,
@@ -102,7 +105,7 @@ export function toSubjects(
   return { paths: isTree ? [TREE] : ['stack.yaml', 'manifest.yaml'], isTree };
 }
 
-/** The setup of a scenario's folder. Throws on a key that means nothing, since a scenario that is misspelt shows nothing. */
+/** Reads the setup in a scenario's folder. Throws on an unknown key, because a misspelt scenario would test nothing. */
 export async function readSetup(folder: string): Promise<Setup> {
   const file = join(folder, 'live.yaml');
   const setup: Json = existsSync(file) ? (parse(await readFile(file, 'utf8')) ?? {}) : {};
@@ -116,10 +119,10 @@ export async function readSetup(folder: string): Promise<Setup> {
     }
   }
   for (const fault of toMembers(setup['faults'])) expectKeys(fault, FAULT_KEYS);
-  return setup as Setup; // its keys are checked, and a value of another type breaks the scenario that it stands in
+  return setup as Setup; // the keys are checked, and a value of another type fails the scenario
 }
 
-/** The members of a list; none when it is not one. */
+/** The members of a list. Another value has none. */
 export function toMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../src/model/json.ts';
 import type { CommandRun } from './scenario.ts';
 import type { SentRequest } from './wire.ts';
 
-/** What transcripts leave out of a command that read every kind. */
+/** Reads that transcripts leave out of a command that read every kind. */
 export interface Omission {
   readonly isLeftOut: (request: SentRequest) => boolean;
   /** Whether a command with these requests read every kind. */
@@ -12,8 +12,8 @@ export interface Omission {
 export const SHOW_ALL: Omission = { isLeftOut: () => false, isComplete: () => false };
 
 /**
- * A command as it looks to the person who typed it. What `shown` has printed before is not printed again. Where reads are left out, their
- * number is too, and ids that count requests.
+ * Renders a command as its user sees it, without what `shown` has printed before. If reads are left out, so are their number, and ids that
+ * count requests.
  */
 export function toTranscript(
   act: CommandRun,
@@ -30,7 +30,7 @@ export function toTranscript(
   return `${omission.isComplete(act.requests) ? text.replace(COUNTS, (count) => count.replace(/\d+$|(?<=^op_).+/, '…')) : text}\n`;
 }
 
-/** What a line of an output says without its wording: a stack, a planned change, a danger, a code, a result. */
+/** The meaning of a line without its wording: a stack, a planned change, a danger, a code, a result. */
 const ACTIONS = [
   /^── \S+/,
   /^\S [A-Z]\w+\/\S+ .*?(?<= )[a-z][a-z ]*(?=:|$)/,
@@ -42,8 +42,8 @@ const ACTIONS = [
 ];
 
 /**
- * What some commands did, without their texts: the exit code of each, the codes that it reported, and for each resource the planned action, the
- * dangers and the result. What the first command printed is not listed again.
+ * Lists the effects of commands without their texts: the exit code of each, its diagnostic codes, and for each resource the planned action, the
+ * dangers and the result. Lines that the first command printed are not repeated.
  */
 export function toActions([first, ...more]: readonly [CommandRun, ...CommandRun[]]): string {
   const blocks = more.map((act) => {
@@ -67,7 +67,7 @@ function listActions(stdout: string, stderr: string): readonly string[] {
   });
 }
 
-/** The requests of some commands. Reads that the first command has sent too are not listed again. */
+/** Lists the requests of commands. Reads that the first command sent too are not repeated. */
 export function toRequests([first, ...more]: readonly [CommandRun, ...CommandRun[]], omission: Omission): string {
   const reads = first.requests.map(toLine);
   const isRepeated = ({ requests }: CommandRun) =>
@@ -85,14 +85,14 @@ export function toRequests([first, ...more]: readonly [CommandRun, ...CommandRun
   return [toBlock(first.line, toLines(first.requests, omission)), ...blocks].join('\n\n').concat('\n');
 }
 
-/** What differs when there is one kind more: the number of reads, and what the service numbers its answers with. */
+/** Texts that differ if a kind is added: the number of reads, and the numbered ids of responses. */
 const COUNTS = /\bReading took \d+|"read": \d+|\bop_\w{27}\b/gm;
 
 function toBlock(line: string, lines: readonly string[], none = '(no request)'): string {
   return [`$ ${line}`, ...(lines.length === 0 ? [none] : lines)].join('\n');
 }
 
-/** In the place of what is left out stands one line, before the first write or at the end. */
+/** One line replaces the reads that are left out, before the first write or at the end. */
 function toLines(requests: readonly SentRequest[], omission: Omission): readonly string[] {
   const firstWrite = requests.findIndex(({ method }) => method !== 'GET');
   const at = firstWrite === -1 ? requests.length : firstWrite;
@@ -103,7 +103,7 @@ function toLines(requests: readonly SentRequest[], omission: Omission): readonly
   return [...show(requests.slice(0, at)), ...left, ...show(requests.slice(at))];
 }
 
-/** Bodies are shown field by field; metadata, which is a text, without its quotes. */
+/** Renders a body field by field, and metadata without quotes. */
 function toEntry(request: SentRequest): readonly string[] {
   return [toLine(request), ...toFields(request.body)];
 }

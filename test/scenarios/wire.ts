@@ -2,23 +2,23 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 
-/** One request, as it went over the wire. */
+/** One request with its response. */
 export interface SentRequest {
   readonly method: string;
-  /** With the query; with the origin, when that is not the service's. */
+  /** With the query, and with the origin if it is not that of the service. */
   readonly path: string;
   readonly body: string;
-  /** Absent: no answer came. */
+  /** Absent: no response arrived. */
   readonly status?: number;
-  /** The id of what was created. */
+  /** The id of a created resource. */
   readonly id?: string;
 }
 
-/** Remembers what is sent, in the order in which it is sent. */
+/** Records requests in the order in which they are sent. */
 export class RequestLog {
   #sent: SentRequest[] = [];
 
-  /** A transport whose requests are remembered. */
+  /** Returns a transport that records its requests. */
   watch(transport: Transport): Transport {
     return async (request) => {
       const body = await request.clone().text();
@@ -31,7 +31,7 @@ export class RequestLog {
     };
   }
 
-  /** What was sent since the last call. */
+  /** Returns the requests since the last call. */
   take(): readonly SentRequest[] {
     const taken = this.#sent;
     this.#sent = [];

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 
-/** A service to call: the bundled one, or another that has the same interface. */
+/** A service under test: the bundled server, or another one with the same API. */
 export interface Target {
   readonly transport: Transport;
   readonly baseUrl: string;
@@ -9,7 +9,7 @@ export interface Target {
   readonly versionHeader: string;
 }
 
-/** A response, read. `body` is empty when there is none. */
+/** A response. `body` is empty if there is none. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -17,16 +17,16 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** JSON, or a text that is sent as it is. */
+  /** JSON, or a text that is sent unchanged. */
   readonly body?: Json;
-  /** Beside, or instead of, the headers that every request has; `undefined` takes one away. */
+  /** Headers in addition to, or in place of, those of every request. `undefined` removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes one request: `call('POST', '/edges/tcp', { body: {} })`. Takes an absolute URL too. */
+/** Sends one request: `call('POST', '/edges/tcp', { body: {} })`. Accepts an absolute URL too. */
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** A caller with the key and the version that a target wants. */
+/** Creates a caller with the key and the version of a target. */
 export function createCaller({ transport, baseUrl, key, versionHeader }: Target): Call {
   return async (method, path, { body, headers = {} } = {}) => {
     const standard = { authorization: `Bearer ${key}`, [versionHeader]: '2', 'content-type': 'application/json' };
@@ -44,19 +44,19 @@ export function createCaller({ transport, baseUrl, key, versionHeader }: Target)
   };
 }
 
-/** A path segment, or a text, of a body: fails when it is none. */
+/** Returns a text in a body. Throws if it is not one. */
 export function textOf(value: Json | undefined): string {
   if (typeof value !== 'string') throw new Error(`Not a text: ${JSON.stringify(value)}`);
   return value;
 }
 
-/** An object in a body: fails when it is none. */
+/** Returns an object in a body. Throws if it is not one. */
 export function objectOf(value: Json | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error(`Not an object: ${JSON.stringify(value)}`);
   return value;
 }
 
-/** A list of objects in a body: fails when it is none. */
+/** Returns a list of objects in a body. Throws if it is not one. */
 export function listOf(value: Json | undefined): readonly JsonObject[] {
   if (!Array.isArray(value)) throw new Error(`Not a list: ${JSON.stringify(value)}`);
   return value.map(objectOf);

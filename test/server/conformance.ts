@@ -5,12 +5,12 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { objectOf, textOf } from './caller.ts';
 
-/** Holds a server to its OpenAPI document: a request fails when its answer is not documented, or not as documented. */
+/** Compares the responses of a server with its OpenAPI document: a request fails if its response is undocumented or differs from the document. */
 
 const DOCUMENT = createOpenApiDocument();
 const ROOT = 'openapi';
 
-/** Failures of requests that are no operation: an unknown path or method, before anything else is looked at. */
+/** Errors of requests without an operation: an unknown path or method, which is checked first. */
 const ANYWHERE: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthenticated',
@@ -21,7 +21,7 @@ const ANYWHERE: Readonly<Record<number, string>> = {
 
 const validator = createValidator();
 
-/** A transport that rejects when an answer, or the body of a request that was taken, does not conform. */
+/** A transport that rejects if a response, or the body of an accepted request, does not conform. */
 export function withConformanceChecks(transport: Transport): Transport {
   return async (request) => {
     const asked = request.clone();
@@ -33,7 +33,7 @@ export function withConformanceChecks(transport: Transport): Transport {
   };
 }
 
-/** Fails when a value does not conform to a schema of the document. */
+/** Throws if a value does not conform to a schema of the document. */
 export function checkSchema(pointer: string, value: Json, what: string): void {
   const validate = validator.getSchema(`${ROOT}${pointer}`);
   if (validate === undefined) throw new Error(`${what}: there is no schema ${pointer}`);
@@ -83,8 +83,8 @@ async function checkRequest(operation: JsonObject, request: Request): Promise<vo
 }
 
 /**
- * Leaves out what the server ignores and the document does not show, because generators make fields of it: the id, nulls,
- * and empty texts in place of values that are not specified.
+ * Removes members that the server ignores and the document does not show, because generators would create fields for them: the id, nulls, and
+ * empty texts in place of unspecified values.
  */
 function withoutTolerated({ id: _, ...body }: JsonObject): JsonObject {
   return objectOf(withoutEmpty(body));

@@ -3,7 +3,7 @@ import type { Json } from '../../src/model/json.ts';
 import { createCaller, textOf } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';
 
-/** Reports cannot be taken back: another service that is faced here keeps them. */
+/** Reports cannot be deleted: another service keeps them. */
 export function describeAbuseReports(target: ContractTarget): void {
   describe('abuse report', () => {
     const call = createCaller(target);

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { createCaller } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';
 
-/** A module that is attached to what the interface cannot create: its path, a full value, and values that are refused. */
+/** A module of a resource that the API cannot create: its path, a full value, and invalid values. */
 interface ModuleSample {
   readonly kind: 'HTTPSEdge' | 'HTTPSEdgeRoute';
   readonly name: string;

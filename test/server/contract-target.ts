@@ -3,12 +3,12 @@ import type { Target } from './caller.ts';
 import { withConformanceChecks } from './conformance.ts';
 import { createTestServer } from './test-server.ts';
 
-/** What the contract suite faces: a service, and ids there of what the interface cannot create. */
+/** The service under test, and existing ids of kinds that the API cannot create. */
 export interface ContractTarget extends Target {
   readonly ids: ContractIds;
 }
 
-/** One existing id of each kind that the interface cannot create. */
+/** One existing id of each kind that the API cannot create. */
 export interface ContractIds {
   readonly ipp: string;
   readonly ca: string;
@@ -28,8 +28,8 @@ const SAMPLE_IDS: ContractIds = {
 };
 
 /**
- * The bundled server, held to its OpenAPI document; or the service that EDGEWISE_CONTRACT_BASE_URL names, called with EDGEWISE_API_KEY.
- * EDGEWISE_CONTRACT_IDS is then a JSON object of existing ids by prefix, EDGEWISE_VERSION_HEADER the name of the version header.
+ * The bundled server, with conformance checks; or the service in EDGEWISE_CONTRACT_BASE_URL, called with EDGEWISE_API_KEY.
+ * EDGEWISE_CONTRACT_IDS is then a JSON object of existing ids by prefix, and EDGEWISE_VERSION_HEADER the name of the version header.
  */
 export function openContractTarget(env: NodeJS.ProcessEnv): ContractTarget {
   const baseUrl = env['EDGEWISE_CONTRACT_BASE_URL'];

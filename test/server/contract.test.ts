@@ -9,7 +9,7 @@ import { openContractTarget } from './contract-target.ts';
 import { describeTcpEdges } from './contract-tcp-edge.ts';
 import { describeWeightedBackends } from './contract-weighted-backend.ts';
 
-/** What any service with this interface does. What only the bundled server does is claimed in the other tests of this folder. */
+/** Claims about any service with this API. The other tests of this folder have the claims about the bundled server alone. */
 describe('the interface', () => {
   const target = openContractTarget(process.env);
   describeTcpEdges(target);

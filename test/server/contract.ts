@@ -7,10 +7,10 @@ import type { Spec } from '../../src/model/state.ts';
 import { type Answer, type Call, createCaller, listOf, textOf } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';
 
-/** How to make resources of a kind, for the claims that hold for every kind. */
+/** How to create resources of a kind, for the claims about every kind. */
 export interface Sample {
   readonly kind: Kind;
-  /** A body for a POST. Bodies for different numbers can exist side by side; there are at least three. */
+  /** A body for a POST. Bodies with different numbers can exist side by side; there are at least three. */
   readonly create: (number: number, ids: ContractTarget['ids']) => JsonObject;
   /** Fields for a PATCH, other than description and metadata. */
   readonly update?: (ids: ContractTarget['ids']) => JsonObject;
@@ -21,10 +21,10 @@ export interface Sample {
 const MAX_DESCRIPTION = 'é'.repeat(127);
 const MAX_METADATA = `${'é'.repeat(2047)}xx`;
 
-/** Tells this run's unique values from those of other runs on the same account. */
+/** Distinguishes the unique values of this run from those of other runs on the same account. */
 export const RUN = Date.now().toString(36);
 
-/** A caller that deletes after each test what it created in it, the newest first. */
+/** A caller that deletes the resources that it created after each test, the newest first. */
 export function useCleanCaller(target: ContractTarget): Call {
   const call = createCaller(target);
   const created: string[] = [];
@@ -38,7 +38,7 @@ export function useCleanCaller(target: ContractTarget): Call {
   };
 }
 
-/** The claims that hold for every kind that can be created, listed, changed and deleted. */
+/** Claims about every kind that can be created, listed, changed and deleted. */
 export function describeKind(target: ContractTarget, { kind, create, update, immutable }: Sample): void {
   describe(kind.title, () => {
     const call = useCleanCaller(target);
@@ -153,14 +153,14 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
   });
 }
 
-/** Expects a response to show a spec, and nothing but defaults beside it, in any of the ways that mean the same. */
+/** Expects that a response shows a spec and only defaults beside it, with values of equal meaning. */
 export function expectSpec(kind: Kind, body: JsonObject, asked: Spec): void {
   const { spec, mark } = readResource(kind, body);
   expect(mark).toBeUndefined();
   expect(spec).toMatchObject(normalizeSpec(kind, asked));
 }
 
-/** Expects a response to show some fields, whatever the others are. */
+/** Expects that a response shows some fields, with any others. */
 export function expectFields(kind: Kind, body: JsonObject, asked: Spec): void {
   const wanted = Object.entries(normalizeSpec(kind, asked)).filter(([name]) => name in asked);
   expect(readResource(kind, body).spec).toMatchObject(Object.fromEntries(wanted));

@@ -8,10 +8,10 @@ import { BASE_URL, createTestServer } from './test-server.ts';
 
 const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
 
-/** A server on which things go wrong, the way to it, and what there is to see. */
+/** A server with faults, its transport, and an undisturbed caller. */
 interface FaultyServer {
   readonly send: (method: string, path: string, body?: string) => Promise<Response>;
-  /** What an undisturbed caller sees. */
+  /** A caller without faults. */
   readonly call: Call;
   readonly slept: number[];
   readonly faults: FaultLogEntry[];
@@ -34,7 +34,7 @@ const overSocket: Reach = async (server, headersTimeoutMs) => {
   return { transport: toTransport(transport.send), baseUrl: listener.url };
 };
 
-/** What a busy machine takes for an answer at worst. */
+/** The longest time of a response on a busy machine, in milliseconds. */
 const PATIENCE_MS = 20_000;
 
 async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<FaultyServer> {

@@ -8,7 +8,7 @@ import { createTestServer } from './test-server.ts';
 
 const ORIGIN = 'https://api.example.test';
 
-/** The platform's own fetch, with the bundled server behind it. */
+/** The fetch of the platform, with the bundled server behind it. */
 function intercept(baseUrl: string, ...others: RequestHandler[]): Call {
   return interceptFor(createTestServer().server, baseUrl, ...others);
 }

@@ -4,7 +4,7 @@ import { listOf, textOf } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
 import { createTestServer, START } from './test-server.ts';
 
-/** One of each kind, as a person would write it. */
+/** One resource of each kind, as a person writes it. */
 const ACCOUNT: ServerSeed = {
   resources: {
     TCPEdge: [

@@ -4,7 +4,7 @@ import { createCaller } from './caller.ts';
 
 const TAKEN = 'one.example.net:443';
 
-/** Two edges that another service let have the same hostport. */
+/** Two edges with the same hostport, as another service may allow. */
 function createServerWithSharedHostport() {
   const existing = ['a', 'b'].map((letter) => ({
     kind: 'TCPEdge',

@@ -10,7 +10,7 @@ import { textOf } from './caller.ts';
 import { ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, ED25519_KEY, RSA_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
 
-/** What ssh-keygen says about a certificate. */
+/** The output of ssh-keygen about a certificate. */
 function readWithSshKeygen(certificate: string): string {
   requireProgramOrSkip('ssh-keygen', ['-?']);
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-certificate-'));

@@ -3,14 +3,14 @@ import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type Call, createCaller } from './caller.ts';
 import { withConformanceChecks } from './conformance.ts';
 
-/** A bundled server for one test, held to its OpenAPI document, with its clock in the test's hands. */
+/** A bundled server for one test, with conformance checks and a clock that the test controls. */
 export interface TestServer {
   readonly server: Server;
-  /** Calls as an admin. */
+  /** Sends a request as an admin. */
   readonly call: Call;
-  /** Calls with another key. */
+  /** Sends a request with another key. */
   readonly callAs: (key: string) => Call;
-  /** Moves the clock. */
+  /** Advances the clock. */
   readonly wait: (seconds: number) => void;
 }
 

@@ -22,7 +22,7 @@ function toRequest(line: string, headers: readonly string[], body = ''): string 
   return [line, ...headers, '', body].join('\r\n');
 }
 
-/** Sends a text as it is, and reads until the server closes the connection. */
+/** Sends a text unchanged, and reads until the server closes the connection. */
 async function send(text: string): Promise<{ readonly received: string; readonly log: readonly RequestLogEntry[] }> {
   const log: RequestLogEntry[] = [];
   const { server } = createTestServer({ onRequest: (entry) => log.push(entry) });

@@ -17,9 +17,9 @@ import { runCommand } from '../cli/fake-context.ts';
 import { type CodeBlock, listCodeBlocks } from '../docs/documents.ts';
 
 /**
- * Each recipe that runs edgewise in a shell fails if edgewise fails, so that no job is green although nothing was done.
- * Every program but a few that only read succeeds and does nothing, so that no recipe copies or removes a file. One that is
- * given `edgewise` as a word runs it.
+ * Each recipe that runs edgewise in a shell fails if edgewise fails, so that no job succeeds although nothing was done. Most other programs
+ * succeed and do nothing, so that no recipe copies or removes a file; a few that only read are real. A program that gets `edgewise` as an
+ * argument runs it.
  */
 
 let folder: string;
@@ -50,7 +50,7 @@ interface Outcome {
   /** The commands of edgewise that ran. */
   readonly calls: readonly string[];
   readonly output: string;
-  /** What it wrote to `GITHUB_OUTPUT`. */
+  /** The text in `GITHUB_OUTPUT`. */
   readonly written: string;
 }
 
@@ -91,14 +91,14 @@ function runScript(script: string, { failing, code }: Failure, env: Readonly<Rec
   };
 }
 
-/** What a pipeline runs as a script, in all values of a YAML document. */
+/** Lists the scripts of a pipeline in all values of a YAML document. */
 function listScripts(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(listScripts);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
     if (key !== 'run' && key !== 'script' && key !== 'args') return listScripts(inner);
     const lines = [inner].flat().filter((one) => typeof one === 'string');
-    // An argument of a container is a script if it runs edgewise in more than one word.
+    // An argument of a container is a script if it runs edgewise with more than one word.
     const scripts = key === 'args' ? lines.filter((one) => /\bedgewise /.test(one)) : [lines.join('\n')];
     return [...scripts, ...listScripts(inner)];
   });
@@ -129,7 +129,7 @@ function listComponentRecipes(): readonly CodeBlock[] {
 
 const REFERENCE = { tag: '!reference', collection: 'seq' } as const;
 
-/** What GitLab sets in each job, as the component needs it. */
+/** Variables that GitLab sets in each job and the component uses. */
 const GITLAB = {
   MANIFESTS: 'manifests',
   RECURSIVE: 'true',
@@ -148,7 +148,7 @@ it('are found in each place', () => {
   expect(RECIPES.length).toBeGreaterThan(35);
 });
 
-/** The calls of edgewise that may fail without an effect on the job: those that only post a comment. */
+/** Whether the job must fail if this call fails: a call that only posts a comment may fail. */
 function isNeeded(call: string): boolean {
   return !call.startsWith('post');
 }
@@ -198,7 +198,7 @@ interface ActionStep {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the steps of an action that no condition leaves out, until one fails. Returns the exit code of the last. */
+/** Runs the steps of an action without a condition, until one fails. Returns the exit code of the last. */
 function runAction(name: string, { runs }: Action, code: number): number | null {
   const outputs = new Map<string, string>();
   const fill = (text: string): string =>
@@ -224,7 +224,7 @@ function runAction(name: string, { runs }: Action, code: number): number | null 
   return 0;
 }
 
-/** What a workflow gives the actions. */
+/** Inputs of the actions from a workflow. */
 const INPUTS: Readonly<Record<string, string>> = {
   'inputs.base-url': 'https://api.test',
   'inputs.manifests': 'manifests',
@@ -242,7 +242,7 @@ describe('an example in the help', () => {
         ([, line = '']) => line,
       ),
     );
-    // A start file of an interactive shell goes on whatever happens.
+    // An interactive shell ignores failures in its start file.
     const lines = examples.filter((line) => !line.startsWith('source <(edgewise completion'));
     expect(lines.length).toBeGreaterThan(30);
     for (const line of lines) expectFailures(`${line}\necho "after: $?"`);

@@ -8,7 +8,7 @@ import { createPlayground, openTerminal } from './terminal.ts';
 
 const LONG = 120_000;
 
-/** How each shell is started without what its user has set, and how it gets the script. */
+/** How each shell starts without the settings of its user, and loads the script. */
 const SHELLS = [
   { shell: 'bash', command: 'bash --norc --noprofile -i', setUp: 'source <(edgewise completion bash)' },
   {
@@ -19,7 +19,7 @@ const SHELLS = [
   { shell: 'fish', command: 'fish --no-config -i', setUp: 'edgewise completion fish | source' },
 ] as const;
 
-/** What is typed, and what edgewise is run with. */
+/** The typed keys, and the arguments with which edgewise runs. */
 const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise pla\tmanifests/ed\t', ['plan', 'manifests/edgewise.yaml']],
   ['edgewise plan --detailed-e\t', ['plan', '--detailed-exitcode']],
@@ -37,7 +37,7 @@ const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise plan --base-url emb\taccount.json', ['plan', '--base-url', 'embedded:account.json']],
 ];
 
-/** Names of files that run `touch pwned`, or are several words, in a shell that gets them unquoted. */
+/** Names of files that run `touch pwned`, or are several words, in a shell if they are not quoted. */
 const NAMES = [
   'q1$(touch pwned).json',
   'q2`touch pwned`',
@@ -56,7 +56,7 @@ const NAMES = [
   'qe$(b',
 ] as const;
 
-/** What is typed before a name, and what words edgewise gets then. */
+/** The text before a name, and the arguments of edgewise with it. */
 const PLACES: readonly (readonly [before: string, toWords: (name: string) => readonly string[]])[] = [
   ['edgewise plan --report=json=', (name) => ['plan', `--report=json=${name}`]],
   ['edgewise plan --report json=', (name) => ['plan', '--report', `json=${name}`]],
@@ -77,7 +77,7 @@ for (const { shell, command, setUp } of SHELLS) {
     });
 
     it('proposes no file with the name of an option', { timeout: LONG }, async () => {
-      // The second `touch ready`, which the terminal adds, is in the new folder.
+      // The terminal adds the second `touch ready`, which runs in the new folder.
       const enter = 'mkdir only; touch -- only/--yes; touch ready; cd only';
       const terminal = await openTerminal(command, `${setUp}; ${enter}`);
       expect(await terminal.run('edgewise show \t'), terminal.screen()).toEqual(['show', 'ready']);

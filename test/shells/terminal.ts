@@ -5,20 +5,20 @@ import { delimiter, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
 
-/** A shell at a terminal, with an edgewise whose runs are written down. */
+/** A shell at a terminal, with an edgewise that records its runs. */
 export interface Terminal {
-  /** Types a text, and presses the tab key wherever it has a tab; then enter. Gives the words that edgewise was run with. */
+  /** Types a text, with the tab key for each tab, and then enter. Returns the arguments with which edgewise ran. */
   readonly run: (keys: string) => Promise<readonly string[]>;
-  /** What stood on the screen. */
+  /** Returns the text on the screen. */
   readonly screen: () => string;
-  /** The folder that it was opened in. */
+  /** The folder in which it was opened. */
   readonly folder: string;
 }
 
 const SETTLE_MS = 150;
 const PATIENCE_MS = 30_000;
 
-/** A folder with manifests and a program `edgewise` that completes as the real one does, and otherwise writes down its words. */
+/** Creates a folder with manifests and a program `edgewise` that completes as the real one, and otherwise records its arguments. */
 export function createPlayground(): { readonly folder: string; readonly env: NodeJS.ProcessEnv } {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
@@ -46,7 +46,7 @@ export function createPlayground(): { readonly folder: string; readonly env: Nod
   return { folder, env: { ...process.env, PATH: path, HOME: folder, TERM: 'xterm', HISTFILE: '', PS1: '$ ' } };
 }
 
-/** Opens a shell in a playground with more files, and has it read a line first. */
+/** Opens a shell in a playground with more files, and runs a line in it first. */
 export async function openTerminal(shell: string, setUp: string, files: readonly string[] = []): Promise<Terminal> {
   const { folder, env } = createPlayground();
   for (const name of files) writeFileSync(join(folder, name), '');

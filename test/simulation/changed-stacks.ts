@@ -5,8 +5,8 @@ import { type Repository, renderMember, writeRepository } from './repository.ts'
 import type { World } from './world.ts';
 
 /**
- * Holds which stacks count as changed since a commit against what really differs: those with other text, and those that refer to them. No service is asked
- * and no time passes. The files are not those that runs see, which ask git nothing.
+ * Compares the stacks that count as changed since a commit with those that differ: stacks with another text, and stacks that refer to them. It
+ * sends no request and takes no time. The files are not those of the runs, which do not start git.
  */
 export async function checkChange(
   { folder, checker, log }: World,
@@ -33,7 +33,7 @@ function listChanged(before: Repository, after: Repository): readonly string[] {
   const earlier = new Map(before.map((stack) => [stack.name, renderMember(stack, { repository: before, api: {} })]));
   const texts = after.map((stack) => [stack.name, renderMember(stack, { repository: after, api: {} })] as const);
   const changed = new Set(texts.flatMap(([name, text]) => (earlier.get(name) === text ? [] : [name])));
-  // A set is visited to its end: also what is added meanwhile.
+  // A set also visits members that are added during the loop.
   for (const used of changed)
     for (const [name, text] of texts) if (text.includes(`\n  stack: ${used}\n`)) changed.add(name);
   return [...changed];

@@ -6,23 +6,23 @@ import type { Owns } from './request-checker.ts';
 import { type Disruptions, finishRuns, type Run, startRun } from './run-edgewise.ts';
 import { chooseApi, toManifestText, type World } from './world.ts';
 
-/** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
+/** Skips the rehearsal, which takes as long as the rest of an apply and does not change its requests. */
 export const QUICKLY = ['--no-rehearsal'];
 
-/** What a command meets. */
+/** Options of one command. */
 export interface StartOptions {
-  /** What it reads from standard input. */
+  /** Its standard input. */
   readonly stack?: TestStack;
-  /** Whose resources it may touch; absent: those of the only stack. */
+  /** Which resources it may change. Absent: those of the only stack. */
   readonly owns?: Owns;
   readonly chance: SeededRandom;
   readonly disruptions: Disruptions;
 }
 
-/** Requests and seconds, as a setting. */
+/** Requests and seconds, in the syntax of the setting. */
 const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
 
-/** Starts a command with settings that chance decides. */
+/** Starts a command with random settings. */
 export function startCommand(
   world: World,
   argv: readonly string[],
@@ -40,21 +40,21 @@ export function startCommand(
     chance: chance.fork('way'),
     env: {
       EDGEWISE_RATE_LIMIT: rateLimit,
-      // Of several stacks each states its own.
+      // If there are several stacks, each sets its own.
       ...(owns !== undefined && { EDGEWISE_BASE_URL: '' }),
       ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
     },
   });
 }
 
-/** Waits for commands, and judges each. */
+/** Waits until commands end, and checks each. */
 export async function runAll(world: World, started: readonly Run[]): Promise<void> {
   await finishRuns(world, started);
   for (const run of started) await checkRun(world, run);
   world.time.clear();
 }
 
-/** What befalls a command. */
+/** Chooses the disruptions of a command. */
 export function chooseDisruptions(chance: SeededRandom, { meddling = 0.3 } = {}): Disruptions {
   const request = chance.int(1, 30);
   const when = chance.pick(['before', 'after'] as const);

@@ -3,7 +3,7 @@ import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
 
-/** Answers that are wrong without saying so. No client can tell. */
+/** Faults that return a wrong response without a sign. No client can detect them. */
 const DECEITS: ReadonlySet<FaultName> = new Set(['missing', 'no_next', 'stale']);
 
 const ON: readonly [string, ...string[]] = [
@@ -35,12 +35,12 @@ const HONEST: readonly [FaultName, ...FaultName[]] = [
   'wrong_date',
 ];
 
-/** Whether reading may be untrue with these faults, and nothing says so. */
+/** Whether these faults can make a response wrong without a sign. */
 export function hasUndetectableFault({ rules }: ServerFaults): boolean {
   return rules.some(({ fault }) => DECEITS.has(fault));
 }
 
-/** What goes wrong in one run: often nothing, seldom very much. */
+/** Chooses the faults of one run: often none, seldom many. */
 export function chooseFaults(chance: SeededRandom, { undetectable }: { readonly undetectable: boolean }): ServerFaults {
   const count = chance.pick([0, 1, 1, 2, 3]);
   const rules = Array.from({ length: count }, () => chooseRule(chance, undetectable && chance.isLucky(0.2)));

@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
-/** Work on files takes real time, and so does a turn that is waited for. Meanwhile the time of a walk stands still: they are counted, in this process from now on. */
+/** File operations take real time, during which the clock of a walk stands still. They are counted from now on in this process. */
 
 let underWay = 0;
 
-/** Whether work on files is under way. */
+/** Whether a file operation is running. */
 export function isFileWorkUnderWay(): boolean {
   return underWay > 0;
 }
@@ -32,7 +32,7 @@ function count(methods: Methods, names: readonly string[]): void {
 
 const opened = new Set<Methods>();
 
-/** Closes the files that processes left open when they died. */
+/** Closes the files that stopped processes left open. */
 export async function closeLeftFiles(): Promise<void> {
   for (const handle of [...opened]) await handle['close']?.();
 }
@@ -45,7 +45,7 @@ function countHandle(handle: Methods): void {
     return close?.call(this);
   };
   count(handle, ['read', 'readFile', 'write', 'writeFile', 'appendFile', 'stat', 'chmod', 'chown', 'close']);
-  // No power failure is simulated, and waiting for the disk takes most of the time.
+  // No power failure is simulated, and waiting for the disk would take most of the time.
   for (const name of ['sync', 'datasync']) handle[name] = async () => undefined;
 }
 
@@ -70,5 +70,5 @@ count(
     'writeFile',
   ],
 );
-count(timers as unknown as Methods, ['setImmediate']); // it gives a promise
+count(timers as unknown as Methods, ['setImmediate']); // it returns a promise
 syncBuiltinESMExports();

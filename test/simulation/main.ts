@@ -5,8 +5,8 @@ import { type FailedApply, renderFailedApplies } from './predicted-failures.ts';
 import { SOURCE_MUTANTS } from './source-mutants.ts';
 
 /**
- * `npm run simulate -- --seeds N --from S`: walks one after another, until one goes wrong. With `--from 6 --step 6` those with several stacks. `--trace` shows every
- * walk, `--keep-going` goes on after a failure, `--mutant NAME` breaks edgewise.
+ * `npm run simulate -- --seeds N --from S`: runs walks one after another until one fails. With `--from 6 --step 6`, those with several stacks.
+ * `--trace` prints every walk, `--keep-going` continues after a failure, `--mutant NAME` breaks edgewise.
  */
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const [from, seeds, step] = [Number(values.from), Number(values.seeds), Number(v
 const broken = SOURCE_MUTANTS[values.mutant];
 if (broken !== undefined) breakSource(broken);
 const mutant = values.mutant === '' || broken !== undefined ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
-// What is broken is broken before it is loaded.
+// A source is broken before it is loaded.
 const { walk } = await import('./walk.ts');
 if (![from, seeds, step].every(Number.isInteger)) throw new Error('--seeds, --from and --step are whole numbers');
 if (mutant === undefined)

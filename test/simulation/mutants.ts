@@ -7,20 +7,17 @@ import { REPOSITORY_STACKS, STACK_NAME } from '../laws/stack.ts';
 import { findOurMark } from './request-checker.ts';
 import type { Mutant } from './world.ts';
 
-/** Something wrong with edgewise, and what the simulation says of it. */
+/** A mistake in edgewise, and the message of the simulation about it. */
 export interface MutantCase {
   readonly mutant: Mutant;
   readonly noticedAs: RegExp;
-  /** Only walks with several stacks can notice it. */
+  /** Whether only walks with several stacks notice it. */
   readonly needsSeveral?: boolean;
-  /** A walk that noticed it when it was last looked for, tried before all others: only to save time. */
+  /** A walk that noticed it before. It runs first, to save time. */
   readonly seenAt?: number;
 }
 
-/**
- * What edgewise would be if it were wrong, each made by something between it and the service: the simulation is worth as
- * much as it finds of these.
- */
+/** Mistakes of edgewise, each made by a transport between it and the service. They show what the simulation can notice. */
 export const MUTANTS: Readonly<Record<string, MutantCase>> = {
   'repeats a POST whose outcome is unknown': {
     noticedAs: /without a look/,
@@ -172,11 +169,11 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
   },
 };
 
-/** Ids that services give, of kinds that may stand in each other's place: one that stacks make and one that nobody marks. */
+/** Prefixes of two kinds that can replace each other: stacks create one, and no stack marks the other. */
 const UNMARKED = { from: 'bkdwd', to: 'bkdhr' } as const;
 const MARKED = { from: 'bkdhr', to: 'bkdwd' } as const;
 
-/** Renames ids that are referred to. Those that were there before, of one digit only, are not meant. */
+/** Renames ids in references. Ids of one digit existed before, and are not renamed. */
 function renameIds(text: string, { from, to }: { readonly from: string; readonly to: string }): string {
   return text.replace(new RegExp(`"${from}_(?!(\\d)\\1{26})(\\w+)"`, 'g'), `"${to}_$2"`);
 }
@@ -203,7 +200,7 @@ function isCredentialMade({ method, url }: Request, response: Response): boolean
   return method === 'POST' && url.endsWith(CREDENTIAL.path) && response.ok;
 }
 
-/** Of the kind that a request lists, if it lists one. */
+/** Finds the list key of the kind that a request lists. */
 function findListKey({ method, url }: Request): string | undefined {
   const { pathname } = new URL(url);
   return method === 'GET' ? OWNED_KINDS.find(({ path }) => path === pathname)?.listKey : undefined;
@@ -223,7 +220,7 @@ async function changeList(
   });
 }
 
-/** What is no JSON object stays as it is. */
+/** A body that is not a JSON object stays unchanged. */
 async function change(response: Response, toChanged: (body: JsonObject) => JsonObject): Promise<Response> {
   const { status, headers } = response;
   const text = await response.text();

@@ -13,7 +13,7 @@ import { findOurMark, mapLiveResources } from './request-checker.ts';
 import type { Disruptions, Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 
-/** Holds a run that is over against what always holds. */
+/** Checks the promises about a run that has ended. */
 export async function checkRun(world: World, run: Run): Promise<void> {
   const { name, result, isDead } = run;
   const accuse = (violation: string): void => world.checker.reportViolation(`${name}: ${violation}`);
@@ -31,13 +31,13 @@ export async function checkRun(world: World, run: Run): Promise<void> {
   if (shown.includes('would make changes that it does not show')) accuse(`refuses a plan that nobody edited: ${shown}`);
 }
 
-/** What a run says that could not read. */
+/** Messages of a run that could not read. */
 const UNREAD = /the check for a concurrent apply failed|Not all live resources could be read/;
 
-/** What a rehearsal says of a write, in a report for people. */
+/** The prediction of a rehearsal about a write, in a report for people. */
 const PREDICTED = /\[(?:rehearsal-failed|rejected-write)\]/;
 
-/** Holds what a rehearsal said against what happened: a plan whose rehearsal is clean does not fail where nothing else happens. */
+/** Compares the rehearsal with the apply: without disruptions, a plan without findings does not fail. */
 export async function checkRehearsal(
   world: World,
   { plan, apply, disruptions }: { readonly plan: Run; readonly apply: Run; readonly disruptions: Disruptions },
@@ -62,7 +62,7 @@ function isOverBudget({ sentMs, rateLimit }: Run): boolean {
   });
 }
 
-/** What a run made twice, and left so. The next apply would prune it: a run that is told the truth need not come to that. */
+/** Lists resources that a run created twice and did not delete. The next apply prunes them, but a run with correct responses need not leave any. */
 function listTwice({ server }: World, { created }: Run): readonly string[] {
   const made = [...mapLiveResources(server)].filter(([id]) => created.has(id));
   const addresses = made.flatMap(([, { kind, resource }]) => {
@@ -72,14 +72,14 @@ function listTwice({ server }: World, { created }: Run): readonly string[] {
   return addresses.filter((address, index) => addresses.indexOf(address) !== index);
 }
 
-/** The end of a walk: what there has to be, each as `stack: Kind/name`, and the last commands. */
+/** The expected state at the end of a walk, each resource as `stack: Kind/name`, and the last commands. */
 export interface End {
   readonly wanted: readonly string[];
   readonly apply: Run;
   readonly plan: Run;
 }
 
-/** Holds what is there in the end against what the manifests ask for. */
+/** Compares the state at the end with the manifests. */
 export async function checkEnd(world: World, end: End): Promise<void> {
   const { checker } = world;
   const [apply, plan] = [await end.apply.result, await end.plan.result];
@@ -91,7 +91,10 @@ export async function checkEnd(world: World, end: End): Promise<void> {
   checkFiles(world);
 }
 
-/** Compares the marked resources with the expected ones: each once, and the token of each credential in its sink. `spared` does not count. */
+/**
+ * Compares the marked resources with the expected ones: each exists once, and the token of each credential is in its sink. Resources in
+ * `spared` do not count.
+ */
 export function checkMarks(
   world: World,
   { wanted, spared = [] }: Pick<End, 'wanted'> & { readonly spared?: readonly string[] },
@@ -101,7 +104,7 @@ export function checkMarks(
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
   });
-  // An old one that retires stays for a while beside the one that replaced it.
+  // A retiring credential stays for a while beside the one that replaced it.
   const owned = marked.filter(
     ({ id, address }) => !marked.some((other) => other.mark.retires?.id === id && other.address === address),
   );
@@ -119,7 +122,7 @@ export function checkMarks(
   }
 }
 
-/** Holds a plan of a service that shows everything against the end of a walk: nothing is left to do that a service with habits hid. */
+/** Expects, at the end of a walk, an empty plan from a service that shows every field. */
 export async function checkPlanOfFullService({ checker }: World, plan: Run): Promise<void> {
   if ((await plan.result).exitCode !== 0)
     checker.reportViolation(`what the service left out hid what is left to do:\n${plan.shown()}`);
@@ -127,12 +130,12 @@ export async function checkPlanOfFullService({ checker }: World, plan: Run): Pro
 
 const COUNTS = 'counts.json';
 
-/** Flags of a plan that says how many requests it took, as a value. */
+/** Flags of a plan that reports the number of its requests. */
 export const COUNTED = ['--report', `json=${COUNTS}`];
 
 /**
- * Holds what a plan says that it took against what the service saw. Of several stacks that are read together, each says what it would take alone: a
- * page of each kind at least, and no more than all of them.
+ * Compares the number of requests in a plan with the requests that the service received. Each of several stacks that are read together reports
+ * the number that it would need alone: at least one page of each kind, and at most all requests.
  */
 export function checkCounts({ folder, checker }: World, { name, sentMs }: Run): void {
   const report: CountingReport = JSON.parse(readFileSync(join(folder, COUNTS), 'utf8'));
@@ -144,7 +147,7 @@ export function checkCounts({ folder, checker }: World, { name, sentMs }: Run): 
   }
 }
 
-/** What a report says of requests: of one stack, or of several. */
+/** The requests in a report of one or of several stacks. */
 interface CountingReport {
   readonly requests?: { readonly read: number };
   readonly stacks?: readonly { readonly report: CountingReport }[];
@@ -167,13 +170,13 @@ export function checkReferences({ server, checker }: World, repository: Reposito
     }
 }
 
-/** The owned resources that a stack asks for, each as `stack: Kind/name`. */
+/** Lists the owned resources in the manifests of a stack, each as `stack: Kind/name`. */
 export function listWanted(stack: TestStack, name: string): readonly string[] {
   const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
   return owned.map((resource) => `${name}: ${toAddress(resource.kind, resource.name)}`);
 }
 
-/** No file has the key, and none but those for tokens a token. */
+/** Expects that no file has the key, and only token files have a token. */
 function checkFiles({ folder, checker }: World): void {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { name, parentPath } of files) {

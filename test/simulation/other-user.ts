@@ -14,17 +14,17 @@ import type { SeededRandom } from './random.ts';
 import { findOurMark } from './request-checker.ts';
 import { listCompleteResources, WITNESS } from './service-behaviours.ts';
 
-/** What others do while edgewise is at work, or in between. */
+/** Changes of other users, during the runs of edgewise and between them. */
 
-/** Whose account it is besides ours. */
+/** An account with other users. */
 export interface SharedAccount {
   readonly service: SharedService;
-  /** Stacks whose values others use. */
+  /** Stacks whose values other users set. */
   readonly stacks: readonly TestStack[];
   readonly chance: SeededRandom;
 }
 
-/** Does one thing, and says what. What the service refuses does not happen. */
+/** Makes one change, and returns its description. A change that the service rejects has no effect. */
 export async function changeAsOtherUser({ service, stacks, chance }: SharedAccount): Promise<string> {
   const resource = chance.pickAny(stacks.flat());
   const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
@@ -48,7 +48,7 @@ export async function createCompleteResources(service: SharedService): Promise<v
   for (const { path, body } of listCompleteResources()) await service.call('POST', path, body);
 }
 
-/** What only one can have, and others have now, stands in our way until they let it go. */
+/** Deletes resources of other users that claim our unique values, which would block every apply. */
 export async function deleteConflictingResources(service: SharedService): Promise<void> {
   for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).some(({ unique }) => unique)))
     for (const resource of service.resources()[kind.name] ?? [])
@@ -69,7 +69,7 @@ async function change(
   await changeField(service, { resource, stack }, chance.pickAny(fields) ?? 'description');
 }
 
-/** Takes away a value that a manifest states. */
+/** Clears a value that a manifest sets. */
 async function empty(
   service: SharedService,
   { stacks, resource, chance }: Omit<SharedAccount, 'service'> & { readonly resource: TestResource | undefined },
@@ -95,7 +95,7 @@ async function remove(service: SharedService, chance: SeededRandom): Promise<voi
   if (found !== undefined) await service.call('DELETE', toResourcePath(found.kind, found.resource));
 }
 
-/** Deletes the resource with an id, if it is one of ours, and says so. What the service refuses does not happen. */
+/** Deletes the resource with an id if it has our mark. A delete that the service rejects has no effect. */
 export async function deleteMarkedResource(service: SharedService, id: string): Promise<string> {
   const found = listMarkedResources(service).find(({ resource }) => resource['id'] === id);
   if (found === undefined) return `others: leave ${id}, which is not ours`;
@@ -105,7 +105,7 @@ export async function deleteMarkedResource(service: SharedService, id: string): 
   );
 }
 
-/** Others make something that refers to a resource of ours, which then cannot be deleted. Gives its address, if there is one. */
+/** Another user creates a resource that refers to one of ours, which can then not be deleted. Returns the address of ours, if there is one. */
 export async function createDependentResource({
   service,
   chance,
@@ -121,7 +121,7 @@ export async function createDependentResource({
 
 const SAMPLES = 20;
 
-/** A resource of a kind that refers to the id, if the kind can. */
+/** A resource of a kind that refers to the id, if the kind has such a field. */
 function sampleUser(
   kind: Kind,
   { of, id, chance }: { readonly of: Kind; readonly id: string; readonly chance: SeededRandom },
@@ -136,7 +136,7 @@ function toOurs({ idPrefix }: Kind, id: string): (reference: Reference) => strin
   return ({ type, value }) => (type.prefixes.includes(idPrefix) ? id : value);
 }
 
-/** What only one can have they leave to us: who takes that is in the way, and no apply can help it. */
+/** Other users do not claim our unique values: such a claim blocks an apply. */
 async function create(service: SharedService, resource: TestResource | undefined, chance: SeededRandom): Promise<void> {
   if (resource === undefined || getKind(resource.kind).role !== 'owned') return;
   const { fields } = getKind(resource.kind);
@@ -157,8 +157,8 @@ const METADATA: readonly [(user: string | JsonObject) => string, ...((user: stri
 ];
 
 /**
- * A second resource with a mark of ours, as from a copy of all metadata. Not of what has a token: whoever copies the mark of a
- * credential says that its token was delivered, and nothing can show that it is not so.
+ * Creates a second resource with a mark of ours, as a copy of all metadata does. Not of a kind with tokens: a copied mark of a credential
+ * claims that its token was delivered, and nothing can disprove that.
  */
 async function copy(service: SharedService, chance: SeededRandom): Promise<void> {
   const found = chance.pickAny(listMarkedResources(service));
@@ -168,7 +168,7 @@ async function copy(service: SharedService, chance: SeededRandom): Promise<void>
   await service.call('POST', found.kind.path, Object.fromEntries(unique));
 }
 
-/** Takes our mark away, or puts another one in its place. */
+/** Removes our mark, or replaces it with another one. */
 async function mark(service: SharedService, chance: SeededRandom): Promise<void> {
   const found = chance.pickAny(listMarkedResources(service));
   if (found === undefined) return;

@@ -1,6 +1,6 @@
 import type { Disruptions } from './run-edgewise.ts';
 
-/** What an apply met, besides the account as it was when its plan was rehearsed. */
+/** The disruptions of an apply, in addition to the state that was rehearsed. */
 export const CAUSES = [
   'nothing else',
   'what others did',
@@ -12,11 +12,11 @@ export const CAUSES = [
 /** An apply that failed. */
 export interface FailedApply {
   readonly met: (typeof CAUSES)[number];
-  /** The rehearsal of its plan had said that a write fails. */
+  /** Whether the rehearsal of its plan predicted a failing write. */
   readonly isPredicted: boolean;
 }
 
-/** What a run can have met, the one that a rehearsal can know least of first. */
+/** Returns the disruption of a run that a rehearsal can predict least. */
 export function toCause({
   faults,
   interrupt,
@@ -30,7 +30,7 @@ export function toCause({
   return otherUserRequests.size > 0 || lostCursors > 0 ? 'what others did' : 'nothing else';
 }
 
-/** A table of failed applies: how many a rehearsal had foretold, by what they met. */
+/** A table of failed applies: how many a rehearsal predicted, by disruption. */
 export function renderFailedApplies(failures: readonly FailedApply[]): string {
   const rows = CAUSES.map((cause) => {
     const of = failures.filter(({ met }) => met === cause);

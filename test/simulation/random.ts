@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Chance from one seed: the same calls give the same answers. */
+/** Random values from one seed: the same calls return the same values. */
 export interface SeededRandom {
   /** 0 to 1, without 1. */
   readonly next: () => number;
@@ -8,11 +8,11 @@ export interface SeededRandom {
   readonly int: (min: number, max: number) => number;
   readonly isLucky: (probability: number) => boolean;
   readonly pick: <T>(list: readonly [T, ...T[]]) => T;
-  /** Any of a list; `undefined` when there is none. */
+  /** Any member of a list; `undefined` if it is empty. */
   readonly pickAny: <T>(list: readonly T[]) => T | undefined;
   /** A list in any order. */
   readonly shuffle: <T>(list: readonly T[]) => readonly T[];
-  /** Chance of its own, which no calls to this one change. */
+  /** A generator of its own, which calls of this one do not change. */
   readonly fork: (purpose: string) => SeededRandom;
 }
 

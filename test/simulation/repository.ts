@@ -16,27 +16,27 @@ import { settleStack, toExternalId } from '../laws/settle-stack.ts';
 import { REPOSITORY_STACKS, type TestResource, type TestStack } from '../laws/stack.ts';
 import type { SeededRandom } from './random.ts';
 
-/** One stack of a repository. References to other stacks stand in it by address. */
+/** One stack of a repository. Its references to other stacks are addresses. */
 export interface RepositoryStack {
   readonly name: string;
-  /** Where its service is. */
+  /** The URL of its service. */
   readonly baseUrl: string;
   readonly members: TestStack;
-  /** What it hands over and says so: `Kind/name`. */
+  /** The resources that it says it hands over: `Kind/name`. */
   readonly handedOver: readonly string[];
-  /** The variable of its API key; absent: the usual one. */
+  /** The variable of its API key. Absent: the default. */
   readonly keyEnv?: string;
-  /** A document of it that takes something over is no valid YAML. */
+  /** Whether one of its documents with a hand-over is invalid YAML. */
   readonly isBroken?: boolean;
 }
 
-/** Several stacks in one tree of folders, each behind those that it refers to. */
+/** Several stacks in one tree of folders. Each refers only to stacks before it. */
 export type Repository = readonly RepositoryStack[];
 
 /**
- * Divides the resources of a history among stacks: each has its stack until it is handed over to another one, which happens once. What only one
- * resource can have stays in one stack, since no stack takes such a value from another. What is handed over takes no such value of what is handed over
- * too: the two stacks would wait for each other, as when they swap two values.
+ * Divides the resources of a history among stacks. Each resource is handed over at most once. A unique value stays in one stack, because no
+ * stack claims a value of another. A resource that is handed over claims no value of another one that is: the two stacks would wait for each
+ * other, as in a swap of two values.
  */
 export function toRepositories(
   unlinked: readonly TestStack[],
@@ -63,12 +63,12 @@ export function toRepositories(
 /** Ways to write one URL. */
 const BASE_URLS = [BASE_URL, BASE_URL, `${BASE_URL.toUpperCase()}/`] as const;
 
-/** Consent is given for one stack at a time, and here all are applied at once. */
+/** Consent is for one stack, and these runs apply all stacks. */
 function withoutProtection(resource: TestResource): TestResource {
   return { ...resource, lifecycle: { ...resource.lifecycle, protect: false } };
 }
 
-/** The kinds that refer to others that a stack can make, and those. */
+/** The kinds with references that a stack can create, and their targets. */
 export const LINKED_KINDS: readonly Kind[] = OWNED_KINDS.filter(
   (kind) =>
     isReferable(kind) || Object.values(kind.fields).some(({ type }) => listSelfAndNestedTypes(type).some(isToOwned)),
@@ -78,7 +78,7 @@ function isToOwned(type: FieldType): boolean {
   return type.type === 'reference' && type.prefixes.some(isOwnedPrefix);
 }
 
-/** The resource with references to others of its stack, where it can have some: chance alone seldom finds any. */
+/** Adds references to other resources of the stack if the kind has any, because random data seldom has them. */
 function link(resource: TestResource, stack: TestStack, chance: SeededRandom): TestResource {
   const spec = mapReferences(getKind(resource.kind), resource.spec, ({ path, type, value }) => {
     const fitting = stack.filter(
@@ -90,7 +90,7 @@ function link(resource: TestResource, stack: TestStack, chance: SeededRandom): T
   return { ...resource, spec };
 }
 
-/** The stack without some of the modules of its edges. */
+/** Removes some modules of the edges. */
 export function dropModules(stack: TestStack, chance: SeededRandom): TestStack {
   const isDropped = ({ kind, name }: TestResource, field: string) =>
     getKind(kind).fields[field]?.clear === 'delete' && chance.fork(`${kind}/${name} ${field}`).isLucky(0.7);
@@ -100,7 +100,7 @@ export function dropModules(stack: TestStack, chance: SeededRandom): TestStack {
   });
 }
 
-/** The repository once everything is handed over: nothing is said of that any more. */
+/** The repository after all hand-overs, without the lines that declare them. */
 export function forgetHandOvers(repository: Repository): Repository {
   return repository.map(({ members, ...stack }) => ({
     ...stack,
@@ -112,7 +112,7 @@ export function forgetHandOvers(repository: Repository): Repository {
   }));
 }
 
-/** Resources that nothing ever replaces: a hand-over that replaces is refused. */
+/** Lists resources that are never replaced: a hand-over that replaces is refused. */
 function listSteady(history: readonly TestStack[]): ReadonlySet<string> {
   const versions = Map.groupBy(history.flat(), toKey);
   const isSteady = (members: TestStack): boolean => new Set(members.map(toImmutable)).size === 1;
@@ -124,15 +124,15 @@ function toImmutable({ kind, spec }: TestResource): string {
   return JSON.stringify(fields.map(([name]) => [name, spec[name]]));
 }
 
-/** Where resources are at home. */
+/** Assigns resources to stacks. */
 class StackAssignment {
   readonly names: readonly string[];
   readonly #chance: SeededRandom;
   readonly #steady: ReadonlySet<string>;
-  /** How likely a resource is to move, if it may. */
+  /** The probability that a resource is handed over, if it may be. */
   readonly #moving: number;
   readonly #homes = new Map<string, number>();
-  /** The stacks that what was handed over comes from. */
+  /** The former stacks of resources that were handed over. */
   readonly #origins = new Map<string, { readonly stack: string; readonly isHandedOver: boolean }>();
   readonly #claims = new Map<string, { readonly address: string; readonly home: number }>();
 
@@ -164,7 +164,7 @@ class StackAssignment {
     );
   }
 
-  /** The resources that there is a home for. */
+  /** The resources with a stack. */
   settle(stack: TestStack, step: number): TestStack {
     const homes = this.#findHomes(stack, step);
     const fitting = stack.filter((resource) => this.#fits(resource, homes));
@@ -184,7 +184,7 @@ class StackAssignment {
     return stack;
   }
 
-  /** A stack refers to those before it only. What documents attach to has no mark, so all of them are in the last one. */
+  /** A stack refers only to those before it. The targets of modules have no mark, so all of them are in the last stack. */
   #findHomes(stack: TestStack, step: number): ReadonlyMap<string, number> {
     const byAddress = new Map(stack.map((resource) => [toKey(resource), resource]));
     const homes = new Map<string, number>();
@@ -243,14 +243,14 @@ function listNeeded(
   return listReferences(getKind(kind), spec).flatMap(({ value }) => byAddress.get(value) ?? []);
 }
 
-/** What only one resource can have, of what this one asks for. */
+/** Lists the unique values that a resource claims. */
 export function listClaimKeys({ kind: name, spec }: TestResource): readonly string[] {
   const kind = getKind(name);
   const resolved = mapReferences(kind, spec, ({ value }) => toExternalId(value));
   return listClaims(kind, normalizeSpec(kind, resolved)).map(({ key }) => key);
 }
 
-/** Writes a repository below a folder, in the place of what was there. The last stack is a folder inside of another one. */
+/** Writes a repository below a folder, in place of the last one. The last stack is a folder inside of another one. */
 export function writeRepository(repository: Repository, root: string, api: JsonObject): void {
   rmSync(root, { recursive: true, force: true });
   for (const stack of repository) {
@@ -261,7 +261,7 @@ export function writeRepository(repository: Repository, root: string, api: JsonO
   }
 }
 
-/** Writes two stacks that refer to each other below a folder, beside what is there. */
+/** Writes two stacks that refer to each other below a folder, beside the existing ones. */
 export function writeCircle(root: string, api: JsonObject): void {
   const names = ['ring-a', 'ring-b'] as const;
   for (const [name, stack] of [names, names.toReversed()] as const) {
@@ -277,7 +277,7 @@ export function toFolder(name: string): string {
   return name === REPOSITORY_STACKS[2] ? join(REPOSITORY_STACKS[1], name) : name;
 }
 
-/** The text of a stack. Each resource of another stack gets an External of its own. */
+/** Renders a stack. Each resource of another stack gets its own External. */
 export function renderMember(
   { members, ...head }: RepositoryStack,
   { repository, api }: { readonly repository: Repository; readonly api: JsonObject },

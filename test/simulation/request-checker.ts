@@ -6,62 +6,59 @@ import { type Mark, splitMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
 import { OUR_STACKS } from '../laws/stack.ts';
 
-/**
- * What a run has to do with a resource of one of our stacks: it is its own, or one that is being handed over to it, or another's; then there is no
- * answer.
- */
+/** The relation of a run to a resource of one of our stacks: its own, one that is handed over to it, or `undefined` for one of another stack. */
 export type Owns = (mark: Mark, kind: string, hasHad: HasHad) => 'owned' | 'taken' | undefined;
 
 /** Whether a stack has ever owned a resource of a kind and name. */
 export type HasHad = (mark: Pick<Mark, 'stack' | 'name'>, kind: string) => boolean;
 
-/** What the ledger has to know of a run of edgewise. */
+/** A run of edgewise, for the checker. */
 export interface ObservedRun {
   readonly name: string;
   readonly startMs: number;
-  /** When it ended or died; `undefined`: not yet. */
+  /** The time at which it ended or stopped. `undefined`: it is running. */
   readonly endMs: () => number | undefined;
-  /** What it has shown so far. */
+  /** Returns its output so far. */
   readonly shown: () => string;
-  /** Its reading may be untrue, and nothing in it says so. */
+  /** Whether its responses can be wrong without a sign. */
   readonly hasUndetectableFaults: boolean;
-  /** Ids of what it made itself. */
+  /** Ids that it has created. */
   readonly created: Set<string>;
-  /** Absent: there is one stack only. */
+  /** Absent: there is only one stack. */
   readonly owns?: Owns;
 }
 
 interface LedgerOptions {
   readonly server: Server;
   readonly nowMs: () => number;
-  /** Whether a manifest attaches modules to this: the id of an edge and of a route. */
+  /** Whether a manifest attaches modules to the edge or route with this id. */
   readonly isAttached: (target: string) => boolean;
 }
 
-/** One resource as the service keeps it. */
+/** One live resource. */
 interface LiveResource {
   readonly kind: string;
   readonly resource: JsonObject;
   readonly text: string;
 }
 
-/** The mark of a stack that the simulation is about; that of another stack counts as none. */
+/** Finds the mark of a stack in the simulation. The mark of another stack counts as none. */
 export function findOurMark(resource: JsonObject): Mark | undefined {
   const { mark } = splitMetadata(String(resource['metadata'] ?? ''));
   return mark !== undefined && OUR_STACKS.has(mark.stack) ? mark : undefined;
 }
 
-/** Holds every request of ours against what the service held before and after it. */
+/** Checks every request of edgewise against the state of the service before and after it. */
 export class RequestChecker {
-  /** What may never happen and did. */
+  /** Broken promises. */
   readonly violations: string[] = [];
-  /** Every token that was ever shown, by the id of its credential. */
+  /** Every token in a response, by the id of its credential. */
   readonly tokens = new Map<string, string>();
-  /** When a resource lost our mark, or came into another of our stacks. */
+  /** When a resource lost our mark, or was moved to another of our stacks. */
   readonly #lostMs = new Map<string, number>();
-  /** The names in the marks with which runs made something and have not looked since, by run and path. */
+  /** Names in the marks of creates without a later look-up, by run and path. */
   readonly #unseen = new Map<string, readonly string[]>();
-  /** Every mark that was ever there, with the kind. */
+  /** Every mark that ever existed, with the kind. */
   readonly #seen = new Set<string>();
   readonly #options: LedgerOptions;
 
@@ -73,7 +70,7 @@ export class RequestChecker {
     if (!this.violations.includes(violation)) this.violations.push(violation);
   }
 
-  /** A request of another user, who may do anything. */
+  /** Sends a request of another user, which may do anything. */
   async callByOthers(request: Request): Promise<Response> {
     const { server } = this.#options;
     const before = mapLiveResources(server);
@@ -82,7 +79,7 @@ export class RequestChecker {
     return response;
   }
 
-  /** The server as a run reaches it, with each of its requests looked at. */
+  /** Returns the server for a run. Each of its requests is checked. */
   watch(observed: ObservedRun): Server {
     const { server } = this.#options;
     return server.behind((send) => async (request) => {
@@ -97,7 +94,7 @@ export class RequestChecker {
     });
   }
 
-  /** Who does not know what became of a creation has to look before making another. */
+  /** After a create with an unknown result, a run must look up the resource before it creates another. */
   #verifyCreation(act: Act, text: string): void {
     const name = findOurMark(parseObject(text))?.name;
     if (name !== undefined && this.#unseen.get(toPlace(act))?.includes(name))
@@ -126,7 +123,7 @@ export class RequestChecker {
     this.#noteLost(before, after);
   }
 
-  /** One of our stacks touches nothing of another one. What is handed over goes only when the new stack replaces it. */
+  /** A run changes no resource of another of our stacks. A resource that is handed over is deleted only if the new stack replaces it. */
   #judgeStack(
     { observed, ...act }: Act,
     id: string,
@@ -148,7 +145,7 @@ export class RequestChecker {
       this.reportViolation(`${toText({ observed, ...act })} deleted ${held.kind} ${id}, which is handed over`);
   }
 
-  /** What lost our mark while a run was at work, or while its reading was untrue, it cannot know. */
+  /** A run cannot know that a resource lost our mark while the run read it, or if its responses were wrong. */
   #mayTouch(observed: ObservedRun, id: string, held: LiveResource): boolean {
     if (isModuleHolder(held)) return this.#options.isAttached(id);
     if (findOurMark(held.resource) !== undefined) return true;
@@ -194,7 +191,7 @@ function parseObject(text: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** What a run may delete: what its plan showed as deleted or replaced, and what it made itself. */
+/** Whether a run may delete a resource: if its plan showed the delete or the replacement, or if it created the resource. */
 function canDelete(observed: ObservedRun, id: string): boolean {
   return observed.created.has(id) || new RegExp(`^[-±] .*\\(${id}\\)`, 'm').test(observed.shown());
 }
@@ -205,7 +202,7 @@ function isModuleHolder({ kind }: LiveResource): boolean {
   return !OWNED.has(kind);
 }
 
-/** Everything that the service holds, by id. */
+/** Maps every live resource by id. */
 export function mapLiveResources(server: Server): ReadonlyMap<string, LiveResource> {
   const { resources } = server.snapshot();
   return new Map(
@@ -218,7 +215,7 @@ export function mapLiveResources(server: Server): ReadonlyMap<string, LiveResour
   );
 }
 
-/** What a document attaches modules to. */
+/** Returns the target of a module. */
 export function toTarget({ edge_id: edge = '', id = '' }: JsonObject): string {
   return `${edge} ${id}`;
 }

@@ -20,37 +20,37 @@ import type { ObservedRun, Owns } from './request-checker.ts';
 import { withBehaviours } from './service-behaviours.ts';
 import { API_KEY, type World } from './world.ts';
 
-/** What befalls a run while it sends its requests, by their number from 1. */
+/** Disruptions of a run, by the number of its request, from 1. */
 export interface Disruptions {
   readonly faults: ServerFaults;
-  /** The process dies, before or after the request takes effect. */
+  /** The process is killed, before or after the request takes effect. */
   readonly death?: { readonly request: number; readonly when: 'before' | 'after' };
   /** The user presses Ctrl-C, once or twice. */
   readonly interrupt?: { readonly request: number; readonly isTwice: boolean };
-  /** The folder for tokens is gone from here on. */
+  /** The token folder is missing from this request on. */
   readonly lostSink?: { readonly request: number; readonly isRescueLost: boolean };
-  /** Others do something. */
+  /** Another user changes something. */
   readonly otherUserRequests: ReadonlySet<number>;
-  /** So often others delete the resource at which a list is about to go on. */
+  /** How often another user deletes the resource at which a list is about to continue. */
   readonly lostCursors?: number;
-  /** The service has no habits: it shows everything. */
+  /** The service shows every field. */
   readonly showsEverything?: boolean;
 }
 
 export const KIND_FATE: Disruptions = { faults: { rules: [] }, otherUserRequests: new Set() };
 
-/** One command that was given. */
+/** One command. */
 export interface Run extends ObservedRun {
-  /** Settled when the command ends; never when its process dies. */
+  /** Resolves when the command ends, and never if its process is killed. */
   readonly result: Promise<CommandResult>;
   readonly isDead: () => boolean;
-  /** It has ended or died. */
+  /** Whether it has ended or was killed. */
   readonly isOver: () => boolean;
-  /** Every answer arrives as the service gave it. */
+  /** Whether every response arrives unchanged. */
   readonly isUndisturbed: boolean;
-  /** When requests were sent. */
+  /** The times of its requests. */
   readonly sentMs: readonly number[];
-  /** How many it may send, such as `20/10s`. */
+  /** Its rate limit, such as `20/10s`. */
   readonly rateLimit: string;
 }
 
@@ -65,7 +65,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts a command. It goes on when time does. */
+/** Starts a command. It continues when time passes. */
 export function startRun(world: World, options: RunOptions): Run {
   const { name, argv, stdin, owns, disruptions, chance, env } = options;
   let shown = '';
@@ -130,7 +130,7 @@ export function startRun(world: World, options: RunOptions): Run {
   };
 }
 
-/** Lets time pass until every run has ended or died, and brings the folder for tokens back. */
+/** Lets time pass until every run has ended or was killed, and restores the token folder. */
 export async function finishRuns(world: World, runs: readonly Run[]): Promise<void> {
   await world.time.runUntil(() => runs.every(({ isOver }) => isOver()));
   restoreSink(world);
@@ -148,7 +148,7 @@ interface Process {
   readonly interrupt: () => void;
 }
 
-/** The way from a process to the service, on which its fate waits. What was sent arrives, even when the process dies meanwhile. */
+/** The transport of a process, which applies its disruptions. A sent request arrives even if the process is killed. */
 function createTransport(world: World, process: Process): Transport {
   const { observed, disruptions, chance, sentMs } = process;
   const watched = world.checker.watch(observed);
@@ -196,7 +196,7 @@ function createTransport(world: World, process: Process): Transport {
   };
 }
 
-/** What happens when a request arrives, before it takes effect. */
+/** Applies the disruptions of a request when it arrives, before it takes effect. */
 async function applyDisruptions(world: World, { disruptions, chance }: Process, number: number): Promise<void> {
   if (disruptions.lostSink?.request === number) blockTokenFolder(world, disruptions.lostSink.isRescueLost);
   if (!disruptions.otherUserRequests.has(number)) return;
@@ -216,12 +216,12 @@ function interruptRun(world: World, { observed, disruptions, interrupt }: Proces
   if (disruptions.interrupt?.isTwice) interrupt();
 }
 
-/** A file stands where the folder was: nothing can be written into it. */
+/** Replaces the token folder with a file, so that nothing can be written into it. */
 function blockTokenFolder({ folder, log }: World, isRescueLost: boolean): void {
   log(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
   for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
     const path = join(folder, name);
-    // Another run may have lost it before.
+    // Another run may have replaced it before.
     if (existsSync(path) && statSync(path).isDirectory()) renameSync(path, `${path}.kept`);
     writeFileSync(path, '');
   }

@@ -5,11 +5,11 @@ import { type Server, withFaults } from '../../src/server/index.ts';
 import { listExternalIds } from '../laws/arbitrary-values.ts';
 import type { SeededRandom } from './random.ts';
 
-/** How a service answers always: nothing goes wrong, and a client has to know it. */
+/** The constant behaviours of a service, which are not faults: a client has to handle them. */
 export interface ServiceBehaviours {
-  /** Leaves out what is empty, null or false, for some resources and in some answers, of the kinds that stacks own. */
+  /** Leaves out empty, null and false values, of some resources and in some responses, of the kinds that stacks own. */
   readonly leavesOut: readonly FaultRule[];
-  /** Continues no list at a resource that is gone. */
+  /** Refuses to continue a list at a deleted resource. */
   readonly refusesCursors: readonly FaultRule[];
 }
 
@@ -23,7 +23,7 @@ export function chooseBehaviours(chance: SeededRandom): ServiceBehaviours {
   };
 }
 
-/** A server with habits. Another seed leaves out other fields. */
+/** A server with these behaviours. Another seed leaves out other fields. */
 export function withBehaviours(server: Server, { leavesOut, refusesCursors }: ServiceBehaviours, seed: number): Server {
   const toFaults = (rules: readonly FaultRule[]): ServerFaults => ({ seed, rules });
   return withFaults(withFaults(server, toFaults(refusesCursors)), toFaults(leavesOut));
@@ -31,7 +31,10 @@ export function withBehaviours(server: Server, { leavesOut, refusesCursors }: Se
 
 export const WITNESS = 'witness';
 
-/** Somebody else's resources, by which a service that leaves out what is empty shows each field of a kind. Whoever empties a field cannot hide it then. */
+/**
+ * Lists resources of another user with every field of a kind, by which a service that leaves out empty values shows that it knows the field. So
+ * an emptied field cannot be hidden.
+ */
 export function listCompleteResources(): readonly { readonly path: string; readonly body: JsonObject }[] {
   const [backend, policy, authority] = ['bkdhr', 'ipp', 'sshca'].map((prefix) => listExternalIds(prefix)[0] ?? '');
   const action = { type: 'restrict-ips', config: { allow: ['192.0.2.0/24'] } };

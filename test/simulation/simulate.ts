@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 
-/** How a simulation ended, and what it printed. */
+/** The exit code and the output of a simulation. */
 export interface Simulated {
   readonly exitCode: number;
   readonly output: string;
 }
 
 /**
- * Runs `test/simulation/main.ts` in a process of its own. Its clock stands still while a module is loaded, which Node does at once the
- * second time, and a test runner does not.
+ * Runs `test/simulation/main.ts` in its own process. Its clock stands still while a module is loaded: Node does that at once the second time,
+ * and a test runner does not.
  */
 export function simulate(args: readonly string[]): Promise<Simulated> {
   return new Promise((done) => {

@@ -49,7 +49,7 @@ describe('a generated repository', () => {
   });
 });
 
-/** What is handed over and claims what something else claimed before that is handed over too. */
+/** Lists resources that are handed over and claim a value of another one that is handed over. */
 function listSwapped([before = [], after = []]: readonly Repository[]): readonly string[] {
   const moving = after.flatMap(({ members }) => members.filter(({ lifecycle }) => lifecycle.takenFrom !== undefined));
   const addresses = new Set(moving.map(({ kind, name }) => toAddress(kind, name)));
@@ -67,7 +67,7 @@ function listSwapped([before = [], after = []]: readonly Repository[]): readonly
   });
 }
 
-/** What was done and sent in each of some walks. */
+/** Returns the steps and requests of some walks. */
 async function traceWalks({ from, count }: { readonly from: number; readonly count: number }) {
   const { exitCode, output } = await simulate(['--trace', '--seeds', String(count), '--from', String(from)]);
   expect(exitCode, output).toBe(0);

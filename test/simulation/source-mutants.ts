@@ -1,20 +1,20 @@
 import type { BrokenSource } from '../broken-source.ts';
 
-/** A bug that was fixed, as a change of the source that brings it back, and the tests that notice it. */
+/** A fixed bug, as a change of the source that brings it back, and the tests that notice it. */
 export interface SourceMutant extends BrokenSource {
-  /** What the simulation says of it. */
+  /** The message of the simulation about it. */
   readonly noticedAs: RegExp;
   readonly seenAt?: number;
-  /** Only walks with several stacks can notice it. */
+  /** Whether only walks with several stacks notice it. */
   readonly needsSeveral?: boolean;
-  /** Tests that fail without the mend, whether or not the simulation meets it: files below `test`. */
+  /** Files below `test` whose tests fail without the fix, even if no walk notices it. */
   readonly failingTests: readonly string[];
 }
 
 const OF_ORDER = ['repository/order-of-applies'];
 const OF_HAND_OVER = ['repository/hand-over'];
 
-/** What edgewise would be without each of its mends. */
+/** Edgewise without each of its fixes. */
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   'what a response leaves out is unknown, whatever others show': {
     file: 'src/kinds/read-response.ts',

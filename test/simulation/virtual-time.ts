@@ -2,17 +2,17 @@ import { isFileWorkUnderWay } from './file-work.ts';
 import type { SeededRandom } from './random.ts';
 
 /**
- * Time that passes only when nothing else is left to do. Whatever happens later is an event; the next one happens once
- * everything that the last one set off has come to rest. Events of one time come in an order that the seed decides.
+ * A clock that advances only when nothing else is left to do. Every later action is an event. The next event runs when everything that the last
+ * one started has ended. The seed decides the order of events at one time.
  */
 export interface VirtualTime {
   readonly nowMs: () => number;
   readonly at: (delayMs: number, event: () => void) => void;
-  /** Resolves after a time, or as soon as the signal is aborted. */
+  /** Resolves after a time, or when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Lets time pass until `isOver` says so. Rejects when nothing happens any more. */
+  /** Advances the clock until `isOver` is true. Rejects if no event is left. */
   readonly runUntil: (isOver: () => boolean) => Promise<void>;
-  /** Drops all that was still to happen. */
+  /** Drops all later events. */
   readonly clear: () => void;
 }
 
@@ -22,7 +22,7 @@ interface Event {
   readonly happen: () => void;
 }
 
-/** More events than any walk has: something goes round and round. */
+/** More events than any walk has: the run is in a loop. */
 const MAX_EVENTS = 20_000;
 
 export function createVirtualTime(startMs: number, chance: SeededRandom): VirtualTime {
@@ -62,10 +62,10 @@ export function createVirtualTime(startMs: number, chance: SeededRandom): Virtua
   };
 }
 
-/** Turns of the event loop without work on files after which nothing is left to do. */
+/** Turns of the event loop without file operations after which nothing is left to do. */
 const CALM_TURNS = 2;
 
-/** Waits for all that follows by itself: promises, and work on files, which takes real time. */
+/** Waits for promises and file operations, which take real time. */
 async function waitUntilIdle(): Promise<void> {
   for (let calm = 0; calm < CALM_TURNS; ) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ import { chooseApi, type World } from './world.ts';
 /** The folder of the repository, in that of the world. */
 const ROOT = 'live';
 
-/** Applies of all stacks after which nothing may be left: copies of what the first one hands over are pruned by the second. */
+/** Applies of all stacks after which nothing may be left to do. The second one prunes copies of the resources that the first one hands over. */
 const ROUNDS = 2;
 
 const APPLY = ['--yes', '--allow-deletes'];
@@ -47,7 +47,7 @@ export async function walkRepository(
   await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
 
-/** A walk in which most resources are handed over at once: what is there when they are is applied, and at times without all of its tokens. */
+/** A walk in which most resources are handed over at once. The resources are applied before, sometimes without all of their tokens. */
 export async function walkHandOver(
   world: World,
   repositories: readonly Repository[],
@@ -70,7 +70,7 @@ export async function walkHandOver(
   await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
 
-/** In some walks, which stacks count as changed, each time that git has others. */
+/** In some walks, checks which stacks count as changed after each commit. */
 async function checkChangedStacks(world: World, repositories: readonly Repository[]): Promise<void> {
   if (!world.chance.fork('changes').isLucky(0.3)) return;
   for (const [index, after] of repositories.entries()) {
@@ -88,7 +88,7 @@ function write(world: World, repository: Repository): void {
   writeRepository(repository, join(world.folder, ROOT), toApi(world));
 }
 
-/** Stacks of one account say the same of the way there. */
+/** Stacks of one account have the same connection. */
 function toApi({ chance }: World): JsonObject {
   return chooseApi(chance.fork('api'));
 }
@@ -103,7 +103,7 @@ function describeRepositoryWalk({ log }: World, repository: Repository): void {
   }
 }
 
-/** Where a step is taken. */
+/** The context of a step. */
 interface Place {
   readonly world: World;
   readonly repository: Repository;
@@ -140,14 +140,14 @@ async function applyAll({ world, repository, chance }: Place): Promise<void> {
   ]);
 }
 
-/** Each stack by a command of its own, in any order. */
+/** Applies each stack with its own command, in random order. */
 async function applyOneByOne(place: Place): Promise<void> {
   const { chance } = place;
   for (const { name } of chance.shuffle(place.repository))
     await applyOne({ ...place, chance: chance.fork(name) }, name);
 }
 
-/** What hands something over without a word goes alone only when that is taken: until then it would delete it. */
+/** A stack with an undeclared hand-over is applied alone only after the new stack has taken the resource over: before that it would delete it. */
 async function applyOne({ world, repository, chance }: Place, name: string): Promise<void> {
   const isAlone = !chance.isLucky(0.3) && !mustWait(world, repository, name);
   const paths = isAlone ? [join(ROOT, toFolder(name))] : ['-R', ROOT, '--stack', name];
@@ -193,7 +193,7 @@ function toShardMember({ name }: Repository[number]) {
   };
 }
 
-/** Plans that are saved, and applied when other things have happened. */
+/** Saves plans, and applies them after other changes. */
 async function applyLate(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const owns = createOwnershipCheck(repository);
@@ -204,7 +204,7 @@ async function applyLate(place: Place): Promise<void> {
   const again = chance.fork('again');
   const isAgain = again.isLucky(0.3);
   if (isAgain) {
-    // What an earlier run left of stacks that this one is narrowed away from is not applied.
+    // A plan that an earlier run left for a stack outside of this filter is not applied.
     const narrowed = [...plan, '--stack', again.pickAny(repository)?.name ?? ''];
     await runAll(world, [startCommand(world, narrowed, { owns, chance: again, disruptions: KIND_FATE })]);
   }
@@ -222,7 +222,7 @@ async function applyLate(place: Place): Promise<void> {
   rmSync(join(world.folder, 'plans'), { recursive: true, force: true });
 }
 
-/** One stack is not in the tree for a while: nothing of it is touched, and what refers to it finds it all the same. */
+/** One stack is missing in the tree for a while: none of its resources change, and references to it are still found. */
 async function applyWithoutOne(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const gone = chance.pickAny(repository.filter(({ members }) => !members.some(isTaken)));
@@ -235,7 +235,7 @@ async function applyWithoutOne(place: Place): Promise<void> {
   write(world, repository);
 }
 
-/** The variable of one stack's key has a slip in its name, or its manifests one in their YAML: what it is to take over stays where it is. */
+/** The variable of one stack's key has a typo, or its manifests have one in their YAML: the resources that it takes over stay in their stack. */
 async function applyWithTypo(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const unread = chance.pickAny(repository.filter(({ members }) => members.some(isTaken)));
@@ -257,7 +257,10 @@ async function applyWithTypo(place: Place): Promise<void> {
   world.log(`git: ${unread.name} is right again`);
 }
 
-/** Others use what has left the manifests of a stack, so that its delete is rejected: everything else is applied, whether or not it is tried. */
+/**
+ * Other users refer to a resource that a stack deletes, so that the delete is rejected. All other writes are applied, with or without a
+ * rehearsal.
+ */
 async function applyDespiteDependents(place: Place): Promise<void> {
   const { world, repository, chance } = place;
   const apply = async (name: string, owner: Repository, flags: readonly string[]): Promise<Run> => {
@@ -286,7 +289,7 @@ async function applyDespiteDependents(place: Place): Promise<void> {
     );
 }
 
-/** Two more stacks refer to each other: they are stopped, and no others. */
+/** Two more stacks refer to each other: only these two are stopped. */
 async function applyBesideCircle({ world, repository, chance }: Place): Promise<void> {
   writeCircle(join(world.folder, ROOT), toApi(world));
   world.log('git: two more stacks refer to each other');
@@ -305,7 +308,7 @@ async function takeOutsideStep({ world, chance }: Place): Promise<void> {
     );
 }
 
-/** Whose resources a run of some stacks may touch; by default of all. What has been taken over once leaves copies that are the old stack's. */
+/** Returns which resources a run of some stacks may change, by default of all. Copies of a resource that was taken over belong to the old stack. */
 function createOwnershipCheck(
   repository: Repository,
   names: readonly string[] = repository.map(({ name }) => name),
@@ -318,7 +321,7 @@ function createOwnershipCheck(
   };
 }
 
-/** The stack to which another one hands over a resource. */
+/** Finds the stack that takes a resource over. */
 function findNewStack(repository: Repository, { stack, name }: Mark, kind: string): string | undefined {
   const isMeant = (member: Repository[number]['members'][number]) =>
     member.kind === kind && member.name === name && member.lifecycle.takenFrom?.stack === stack;
@@ -333,7 +336,7 @@ function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean 
   return lifecycle.takenFrom !== undefined;
 }
 
-/** All is well again: applies of all stacks make it right, and nothing is left when git says nothing of hand-overs any more. */
+/** Without faults, applies of all stacks repair everything, and nothing is left when the hand-overs are no longer declared. */
 async function applyAllWithoutFaults(world: World, repository: Repository): Promise<void> {
   world.log('all is well from here on');
   await deleteConflictingResources(world.shared);
@@ -363,7 +366,7 @@ function listWantedResources(repository: Repository): readonly string[] {
   return repository.flatMap(({ name, members }) => listWanted(members, name));
 }
 
-/** What a stack says that it hands over stays when there is more of it than the other one takes. */
+/** A resource that a stack declares as handed over stays if the other stack takes over fewer copies than there are. */
 function toReleased(repository: Repository): readonly string[] {
   return repository.flatMap(({ name, handedOver }) => handedOver.map((address) => `${name}: ${address}`));
 }

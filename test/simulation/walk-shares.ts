@@ -3,19 +3,19 @@ import { toTries } from '../tries.ts';
 import { simulate } from './simulate.ts';
 import type { Walked } from './walk.ts';
 
-/** How many walks there are in all files together. They take more time than anything else. */
+/** The number of walks in all files. They take more time than all other tests. */
 const WALKS = toTries(900);
 
-/** So that they run at once, on as many processors as there are, the walks are divided among files. */
+/** The walks are divided among files, so that they use all processors. */
 const SHARES = 4;
 
 /** Generous: a busy machine takes several times as long as a quiet one. */
 const TIMEOUT_MS = 600_000 + WALKS * 1000;
 
-/** Lines of a walk that are shown of one that went wrong. */
+/** The number of lines that are printed of a failed walk. */
 const SHOWN_LINES = 150;
 
-/** Goes one share of the walks. */
+/** Runs one share of the walks. */
 export function describeWalkShare(share: number): void {
   const size = Math.ceil(WALKS / SHARES);
   const from = share * size + 1;
@@ -30,7 +30,7 @@ export function describeWalkShare(share: number): void {
   });
 }
 
-/** What went wrong, how to see it again, and the end of the walk. */
+/** The broken promises, the command that repeats the walk, and its last lines. */
 export function renderFailure({ seed, violations, trace }: Walked): string {
   const again = `npm run simulate -- --seeds 1 --from ${seed}`;
   return [...violations, '', `Again: ${again}`, '', ...trace.slice(-SHOWN_LINES)].join('\n');

@@ -26,23 +26,23 @@ import { KIND_FATE } from './run-edgewise.ts';
 import { walkHandOver, walkRepository } from './walk-repository.ts';
 import { createWorld, type Mutant, type World } from './world.ts';
 
-/** What came of a walk. */
+/** The result of a walk. */
 export interface Walked {
   readonly seed: number;
-  /** What may never happen and did. */
+  /** Broken promises. */
   readonly violations: readonly string[];
   /** Every step, request and fault. */
   readonly trace: readonly string[];
-  /** Applies that failed, each with what a rehearsal had said before. */
+  /** Failed applies, each with the prediction of its rehearsal. */
   readonly failures: readonly FailedApply[];
 }
 
-/** Of so many walks one has several stacks: every one whose number can be divided by this. */
+/** One walk of that many has several stacks: each whose seed is a multiple of it. */
 export const REPOSITORIES = 6;
 
 /**
- * A random walk that one number decides: stacks that become one another, applied and planned in runs that meet faults, die, are
- * interrupted, meet others and each other. In the end everything is well again, and one apply has to make it right.
+ * Runs a random walk that its seed determines: states of a stack, applied and planned in runs with faults, kills, interrupts, other users and
+ * concurrent runs. At the end all faults stop, and one apply must repair everything.
  */
 export async function walk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
   const chance = createRandom(`plan ${seed}`);
@@ -125,7 +125,7 @@ async function applyOnce(world: World, stack: TestStack, chance: SeededRandom): 
   await runAll(world, [startCommand(world, argv, { stack, chance, disruptions: chooseDisruptions(chance) })]);
 }
 
-/** A plan that was rehearsed, and right after it the same as an apply without a rehearsal: what the rehearsal said is held against what happens. */
+/** Rehearses a plan, applies it right after that without a rehearsal, and compares the prediction with the result. */
 async function applyRehearsed(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
   const used = chance.isLucky(0.5) ? await createDependentResource({ service: world.shared, chance }) : undefined;
   if (used !== undefined) world.log(`others: refer to ${used}, which leaves the manifests`);
@@ -143,7 +143,7 @@ async function applyRehearsed(world: World, whole: TestStack, chance: SeededRand
   if (!apply.isDead()) await checkRehearsal(world, { plan, apply, disruptions });
 }
 
-/** Others use what has left the manifests, so that its delete is rejected: everything else is applied. */
+/** Other users refer to a resource that the manifests no longer have, so that its delete is rejected. All other writes are applied. */
 async function applyDespiteDependents(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
   await applyWithoutFaultsOnce(world, whole, chance.fork('before'));
   const used = await createDependentResource({ service: world.shared, chance });
@@ -161,7 +161,7 @@ async function applyDespiteDependents(world: World, whole: TestStack, chance: Se
   );
 }
 
-/** Several values of one object change at once; the plan of that is saved, and applied untouched. */
+/** Changes several values of one object at once, saves the plan, and applies it unchanged. */
 async function applyInnerEdit(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const subject = chance.pickAny(stack);
   if (subject === undefined) return;
@@ -214,7 +214,7 @@ async function applyTwiceAtOnce(world: World, stack: TestStack, chance: SeededRa
   await runAll(world, started);
 }
 
-/** A plan that is saved, and applied when other things have happened. */
+/** Saves a plan, and applies it after other changes. */
 async function applyLate(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const argv = ['plan', '-', '-o', 'plan.json', '--allow-deletes'];
   await runAll(world, [
@@ -235,7 +235,7 @@ async function applyLate(world: World, stack: TestStack, chance: SeededRandom): 
   }
 }
 
-/** A plan with faults fails, or is the same as without them, unless the faults cannot be detected. */
+/** A plan with faults fails, or equals the plan without them, unless the faults cannot be detected. */
 async function planOnly(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const faults = chooseFaults(chance, { undetectable: false });
   const fates = [{ ...KIND_FATE, faults }, KIND_FATE];
@@ -275,7 +275,7 @@ function chooseFlags(stack: TestStack, chance: SeededRandom): readonly string[] 
   ];
 }
 
-/** All is well again: what one apply does must be all that is left to do. */
+/** Without faults, one apply must do everything that is left to do. */
 async function applyWithoutFaults(world: World, stack: TestStack): Promise<void> {
   world.log('all is well from here on');
   await deleteConflictingResources(world.shared);

@@ -20,10 +20,10 @@ import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 export const API_KEY = 'simulated-key-7f3a';
 
-/** Something wrong with edgewise, to prove that it is noticed: it stands between a run and the service. */
+/** A mistake in edgewise, to prove that it is noticed: a transport between a run and the service. */
 export type Mutant = (inner: Transport) => Transport;
 
-/** Where a walk takes place. */
+/** The state of a walk. */
 export interface World {
   readonly seed: number;
   readonly chance: SeededRandom;

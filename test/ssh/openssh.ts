@@ -79,7 +79,7 @@ export async function startSshd(folder: string, settings: readonly string[]): Pr
   };
 }
 
-/** Nothing but certificates lets anybody in, and the temporary folder need not be the user's alone. */
+/** Only certificates are accepted, and the temporary folder may belong to another user. */
 const COMMON_SETTINGS = [
   'AuthenticationMethods publickey',
   'PermitRootLogin prohibit-password',
@@ -89,7 +89,7 @@ const COMMON_SETTINGS = [
   'LogLevel VERBOSE',
 ];
 
-/** sshd of root insists on this folder, which its service makes when it starts. Others may need it by then, so it stays. */
+/** sshd of root requires this folder, which its service creates when it starts. Other processes may need it then, so it stays. */
 function createPrivilegeSeparationFolder(): void {
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
 }
@@ -101,26 +101,26 @@ function spawnSession([program = '', ...args]: readonly string[], socket: Socket
   return session;
 }
 
-/** How a sign-in ended. */
+/** The result of a sign-in. */
 export interface SignedIn {
-  /** That of the command, or 255. */
+  /** The exit code of the command, or 255. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** What the server said meanwhile. */
+  /** The log of the server during the sign-in. */
   readonly log: string;
 }
 
-/** Who signs in, and with what. */
+/** The user, and the key. */
 export interface SignIn {
   readonly user: string;
   readonly key: KeyPair;
-  /** The file of the key's certificate. */
+  /** The certificate of the key. */
   readonly certificate: string;
   readonly command: string;
 }
 
-/** Signs in and runs a command, with nothing of the user's own: no agent, no other key, no settings. */
+/** Signs in and runs a command, without the settings of the user: no agent, no other key. */
 export async function signIn(sshd: Sshd, { user, key, certificate, command }: SignIn): Promise<SignedIn> {
   const settings = [
     `Port=${sshd.port}`,

@@ -73,7 +73,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** One that asks for the user's own name among the principals, and one that asks for a role. */
+  /** A server that requires the user's name among the principals, and one that requires a role. */
   async function startServers(): Promise<[Sshd, Sshd]> {
     const files = { authority: join(folder, 'ca.pub'), roles: join(folder, 'roles') };
     writeFileSync(files.authority, `${server.certificateAuthorityKey(AUTHORITY)}\n`);
@@ -86,7 +86,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     return [await startOne('by-name', []), await startOne('by-role', [`AuthorizedPrincipalsFile ${files.roles}`])];
   }
 
-  /** Applies a stack of certificates, given by name, and puts each into a file of that name. */
+  /** Applies a stack of certificates, and writes each to a file with its name. */
   async function apply(stack: string, certificates: Readonly<Record<string, JsonObject>>): Promise<void> {
     const authority = { ssh_certificate_authority_id: AUTHORITY, public_key: keys.ed25519.publicKey };
     const documents = Object.entries(certificates).map(([name, fields]) => {
@@ -120,7 +120,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     return join(folder, `${name}-cert.pub`);
   }
 
-  /** Signs in with the certificate of that name, and asks for a word. */
+  /** Signs in with the certificate of that name, and prints a word. */
   function use(name: string, more: Partial<SignIn> & { readonly at?: Sshd } = {}): Promise<SignedIn> {
     const { at = sshd, ...what } = more;
     const asked = { user: USER, key: keys.ed25519, certificate: toFile(name), command: 'echo asked' };
@@ -129,7 +129,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
 
   const LET_IN = { exitCode: 0, stdout: 'asked\n' };
 
-  /** Refused, with the reason that sshd gives in its log. */
+  /** A sign-in that sshd rejects with this reason in its log. */
   function refusedFor(reason: RegExp): object {
     return { exitCode: 255, stdout: '', log: expect.stringMatching(reason) };
   }

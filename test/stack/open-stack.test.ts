@@ -19,7 +19,7 @@ const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 const WITH_TOKEN = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`;
 const ENV = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
 
-/** What a program says that uses the service of a workspace. */
+/** The options of a program that uses the service of a workspace. */
 function toOptions({ folder, recorder }: Workspace, more: StackOptions = {}): StackOptions {
   return { transport: recorder.transport, cwd: folder, env: ENV, now: () => NOW, ...more };
 }

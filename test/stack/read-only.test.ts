@@ -15,7 +15,7 @@ it('sends nothing but GETs outside of an apply, for every read', async () => {
   const { recorder } = await createWorkspace();
   const manifests = [{ file: 'made.yaml', text: `${STACK}${toEdge('a', 20001)}` }];
   const { desired: state } = await openStack({ manifests, env });
-  // What reads is handed a client that would write.
+  // A read gets a client that could write.
   const watch: AccountInput['watch'] = (client) => ({
     ...client,
     list: async () => [(await client.send('POST', '/edges/tcp', {})) ?? {}],

@@ -20,11 +20,11 @@ interface Coast extends Workspace {
   readonly wait: (hours: number) => void;
   /** Another user changes the only resource of a kind. */
   readonly change: (kind: string, body: JsonObject) => Promise<void>;
-  /** What commands printed, one after another. */
+  /** Returns the output of commands, one after another. */
   readonly show: (...lines: readonly string[]) => Promise<string>;
 }
 
-/** The stranger's manifests in front of a service, and a clock in the hands of the test. */
+/** The manifests of the invented kinds with a service, and a clock that the test controls. */
 async function createStrangerWorkspace(manifest = MANIFEST): Promise<Coast> {
   let time = NOW.getTime();
   const now = (): Date => new Date(time);

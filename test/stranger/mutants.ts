@@ -1,12 +1,12 @@
 import type { BrokenSource } from '../broken-source.ts';
 
-/** One word of the vocabulary that is broken. */
+/** One broken entry of the vocabulary. */
 interface Mutant extends BrokenSource {
-  /** The test that meets it, where no journey does. */
+  /** The test that notices it, if the tests of the invented kinds do not. */
   readonly failingTest?: string;
 }
 
-/** Words of the vocabulary that do not do what they say, each by what it comes to. */
+/** Broken entries of the vocabulary, by their effect. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'free JSON is not searched for references': {
     file: 'src/kinds/walk.ts',

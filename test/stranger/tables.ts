@@ -24,13 +24,13 @@ import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from '../../src/kinds/tables/s
 import type { Json } from '../../src/model/json.ts';
 
 /**
- * Invented kinds, and nothing but their tables. Together they use every word that a table can say
- * (`vocabulary.test.ts`), and everything has to work with them.
+ * Invented kinds, which consist only of their tables. Together they use every entry that a table can have (`vocabulary.test.ts`), and every
+ * feature has to work with them.
  */
 
 const FORMAT_NAMES = Object.keys(FORMATS) as readonly TextFormat[]; // the keys of a constant table
 
-/** A field of each form of text, named for it. */
+/** A field in each text format, with the name of the format. */
 const NOTES: Readonly<Record<string, Field>> = Object.fromEntries(
   FORMAT_NAMES.map((format) => [format.replaceAll('-', '_'), field(textOfFormat(format), `A note: a ${format}.`)]),
 );
@@ -278,5 +278,5 @@ function toMs(duration: Json): number {
   return parseDurationMs(String(duration)) ?? 0;
 }
 
-/** The kinds of the stranger, to be added to the registry. */
+/** The invented kinds, to be added to the registry. */
 export const STRANGERS: readonly Kind[] = [LIGHTHOUSE, PILOT_PASS, BUOY, SIGHTING];

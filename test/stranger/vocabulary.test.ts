@@ -11,7 +11,7 @@ type TypeWords = {
 };
 type Words<Said> = Readonly<Record<keyof Said, true>>;
 
-/** What each type may say. A word that is missing here is an error of the compiler. */
+/** The entries of each type. A missing one is a compiler error. */
 const TYPES: TypeWords = {
   text: {
     maxBytes: true,
@@ -44,7 +44,7 @@ const LIFECYCLES: Readonly<Record<FieldLifecycle, true>> = {
 const CLEARS: Readonly<Record<NonNullable<Field['clear']>, true>> = { delete: true, null: true, disable: true };
 const ROLES: Readonly<Record<Kind['role'], true>> = { owned: true, attached: true, submitted: true };
 
-/** A field and a kind that say no more than they must. */
+/** A field and a kind with only the required entries. */
 const SILENT_FIELD = field(boolean, 'It says nothing.');
 const SILENT_KIND = defineKind({
   name: 'Silent',
@@ -107,7 +107,7 @@ function listWords(silent: object): readonly string[] {
   return Object.keys(silent);
 }
 
-/** Whether a word has another value than where nothing is said. */
+/** Whether an entry has another value than the default. */
 function isSaid(word: string, said: object, silent: object): boolean {
   const [value, unsaid] = [said, silent].map((one) => new Map(Object.entries(one)).get(word));
   return value !== unsaid && JSON.stringify(value) !== (JSON.stringify(unsaid) ?? 'undefined');

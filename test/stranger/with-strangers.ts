@@ -2,10 +2,7 @@ import type { Plugin } from 'vitest/config';
 
 const TABLES = new URL('tables.ts', import.meta.url).pathname;
 
-/**
- * Adds the stranger's kinds to the registry as a person would, by a line, and nothing else. Everything that is loaded after that knows
- * them.
- */
+/** Adds the invented kinds to the registry with one line, as a developer would. All modules that are loaded later have them. */
 export function withStrangers(): Plugin {
   return {
     name: 'strangers',

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { ARTIFACTS } from '../browsers/browser.ts';
 import { buildPage, describeInBrowsers } from './shown-page.ts';
 
-/** How the page of `npm run try` looks, and that everybody can use it. */
+/** The appearance of the page of `npm run try`, and its accessibility. */
 
 /** The background of the page and of its review. */
 const [LIGHT, DARK] = ['rgb(250, 250, 248)', 'rgb(19, 21, 24)'];
@@ -58,7 +58,7 @@ describeInBrowsers(buildPage(), (shown) => {
       const jumps: string[] = [];
       const add = (list: PerformanceObserverEntryList) => {
         for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
-          // What is pasted moves the text in the editor.
+          // Pasted text moves the text in the editor.
           const outside = entry.sources.filter(({ node }) => node?.parentElement?.closest('#editor') === null);
           jumps.push(
             ...outside.map(
@@ -195,7 +195,7 @@ describeInBrowsers(buildPage(), (shown) => {
 
   it('works with the keyboard alone', async () => {
     await open();
-    /** Presses Tab until an element has the focus, and says which had it before. */
+    /** Presses Tab until an element has the focus, and lists the elements that had it before. */
     const tabTo = async (selector: string): Promise<readonly string[]> => {
       const passed: string[] = [];
       while (!(await shown.page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector))) {

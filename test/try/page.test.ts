@@ -12,7 +12,7 @@ import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
 import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
 import { buildPage, describeInBrowsers } from './shown-page.ts';
 
-/** What the page of `npm run try` does. */
+/** The behaviour of the page of `npm run try`. */
 
 const folder = buildPage();
 
@@ -33,19 +33,19 @@ describe('the built page', () => {
   });
 });
 
-/** Codes about what a page cannot have: files that are no text, none at all, that are not read, variables, commands. */
+/** Codes about things that a page cannot have: unreadable files, no files, files that are not read, variables, commands. */
 const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'render-failed', 'manifest-not-read']);
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: shop }\n';
 
-/** A diagnostic, as the command line prints it, without its address and the lines of its file. */
+/** A diagnostic as the command line prints it, without its address and the lines of its file. */
 const SAYING = /((?:error|warning)\[.+?\]: .+)\n(?: *--> (.+)\n)?[\s\S]*? help: (.+)/;
 
 function toPolicy(require: string): string {
   return `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: p }\nspec: { require: '${require}', message: m }\n`;
 }
 
-/** What a link holds, as the page packs it. */
+/** A link to a state of the page. */
 function toLink(situation: object): string {
   return deflateRawSync(JSON.stringify({ hours: 0, fault: '', ...situation })).toString('base64url');
 }
@@ -134,7 +134,7 @@ describeInBrowsers(folder, (shown) => {
 
   it('reports each mistake as the command line does, at the same place', async () => {
     await open();
-    // What the worker answers is what the editor underlines.
+    // The editor underlines the diagnostics of the worker.
     await shown.page.evaluateOnNewDocument(() => {
       const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, 'onmessage') ?? {};
       Object.defineProperty(Worker.prototype, 'onmessage', {
@@ -206,7 +206,7 @@ describeInBrowsers(folder, (shown) => {
     await press('#apply');
     expect(await read('#journal')).toContain(sign);
     await press('#plan');
-    // What is left of an apply that met a fault is done by the next one.
+    // The next apply completes an apply that met a fault.
     await shown.page.select('#fault', 'none');
     if (!(await shown.page.$eval('#apply', (button) => (button as HTMLButtonElement).disabled))) await press('#apply');
     expect(await press('#plan')).toContain('Nothing to do');
@@ -393,7 +393,7 @@ describeInBrowsers(folder, (shown) => {
     expect(shown.consoleMessages).toEqual([]);
   }, 240_000);
 
-  /** Elements that no text may make, in the page and in its review. */
+  /** Elements that no text may create, in the page and in its review. */
   async function listMade(): Promise<readonly string[]> {
     return shown.page.evaluate(() => {
       const review = (document.getElementById('review') as HTMLIFrameElement | null)?.contentDocument;
@@ -433,7 +433,7 @@ describeInBrowsers(folder, (shown) => {
 
   it('ends a worker that takes too long, says so, and starts another one', async () => {
     await shown.openBlankPage();
-    // The first worker hears nothing, and time passes a hundred times as fast.
+    // The first worker gets no message, and time passes a hundred times as fast.
     await shown.page.evaluateOnNewDocument(() => {
       const { setTimeout: wait } = window;
       const { postMessage } = Worker.prototype;

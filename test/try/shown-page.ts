@@ -9,7 +9,7 @@ import { CHROMIUM } from '../browsers/browser.ts';
 import { findProgram } from '../ssh/openssh.ts';
 import { selectEvenly } from '../tries.ts';
 
-/** The page of `npm run try`, built, from a file, in the browsers that Debian has. */
+/** The built page of `npm run try`, opened from a file in the browsers of Debian. */
 
 const BROWSERS = [
   { name: 'chrome', path: CHROMIUM, args: ['--no-sandbox'] },
@@ -27,7 +27,7 @@ export function buildPage(): string {
   return folder;
 }
 
-/** Runs tests with the page of a folder, in each browser. */
+/** Runs tests with the page in a folder, in each browser. */
 export function describeInBrowsers(folder: string, addTests: (shown: ShownPage) => void): void {
   for (const { name, path, args } of BROWSERS) {
     const isSkipped = path === undefined && !isRequired;
@@ -42,14 +42,14 @@ export function describeInBrowsers(folder: string, addTests: (shown: ShownPage) 
   }
 }
 
-/** Firefox is dark or light as a whole. */
+/** Firefox uses dark or light for the whole browser. */
 const DARK_FIREFOX = { 'ui.systemUsesDarkTheme': 1, 'layout.css.prefers-color-scheme.content-override': 0 };
 
-/** The page in a browser, what its user does, and what it says. */
+/** The page in a browser: the actions of its user, and its texts. */
 export class ShownPage {
   readonly name: 'chrome' | 'firefox';
   readonly url: string;
-  /** What the page wrote to the console, and its errors. */
+  /** Messages on the console, and errors. */
   consoleMessages: string[] = [];
   readonly #start: (options?: object) => Promise<Browser>;
   #light: Promise<Browser> | undefined;
@@ -71,7 +71,7 @@ export class ShownPage {
     for (const browser of [this.#light, this.#dark]) await (await browser)?.close();
   };
 
-  /** An empty page instead of the one before. */
+  /** Opens an empty page. */
   openBlankPage = async (look: 'light' | 'dark' = 'light'): Promise<Page> => {
     await this.#page?.close();
     const isOther = this.name === 'firefox' && look === 'dark';
@@ -92,13 +92,13 @@ export class ShownPage {
     await this.settle();
   };
 
-  /** Opens the page with an example where nothing is live: a plan with three creates. */
+  /** Opens the page with an example without live resources: a plan with three creates. */
   openEmptyAccount = async (): Promise<void> => {
     await this.open();
     await this.choose('create');
   };
 
-  /** Waits until nothing is asked of the worker, and gives what the page says then. */
+  /** Waits until the worker has no request, and returns the text of the page. */
   settle = async (): Promise<string> => {
     const isIdle = () =>
       document.body.dataset['busy'] === '' && document.getElementById('status')?.textContent !== 'Starting…';
@@ -109,7 +109,7 @@ export class ShownPage {
     return this.read('#status');
   };
 
-  /** What edgewise computes is the same in both browsers: where there are few tries, the second shows a part of it. */
+  /** Results are the same in both browsers: with few tries, the second one shows a part of them. */
   selectForBrowser = <const T>(cases: readonly T[]) => (this.name === 'firefox' ? selectEvenly(cases) : cases);
 
   eachThinned = <const T extends readonly unknown[]>(cases: readonly T[]) => it.each(this.selectForBrowser(cases));
@@ -128,19 +128,19 @@ export class ShownPage {
     return this.settle();
   };
 
-  /** Pastes over the text of the open file, as a person does. */
+  /** Replaces the text of the open file by pasting, as a person does. */
   write = async (text: string): Promise<string> => {
     await this.page.click('.cm-content');
     await this.page.keyboard.down('Control');
     await this.page.keyboard.press('a');
     await this.page.keyboard.up('Control');
-    // In the realm of the page: Firefox shows it no properties of another one's.
+    // In the realm of the page, because Firefox hides the properties of objects from another realm.
     await this.page.evaluate((pasted) => {
       const event = new Event('paste', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'clipboardData', { value: { getData: () => pasted, files: [] } });
       document.querySelector('.cm-content')?.dispatchEvent(event);
     }, text);
-    // The editor draws what is near its cursor.
+    // The editor draws only the text near its cursor.
     const ends = [text.slice(0, 10), text.trim().split('\n').at(-1)?.slice(0, 10) ?? '', text.trim().slice(-10)];
     await this.page.waitForFunction(
       (wanted) => wanted.some((end) => document.querySelector('.cm-content')?.textContent?.includes(end)),
@@ -150,7 +150,7 @@ export class ShownPage {
     return this.settle();
   };
 
-  /** The report in another format. */
+  /** Returns the report in another format. */
   readAs = async (format: string): Promise<string> => {
     await this.page.select('#format', format);
     return this.read('#plain');

@@ -4,7 +4,7 @@ import { splitMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import type { ServerSeed } from '../../src/server/index.ts';
 
-/** What an account holds, by kind. */
+/** The resources of an account, by kind. */
 type Resources = NonNullable<ServerSeed['resources']>;
 
 /** A resource with the mark of a stack. */
@@ -12,7 +12,7 @@ export interface OwnedResource {
   readonly kind: string;
   readonly address: string;
   readonly id: string;
-  /** Whether the token of a credential is known to have arrived. */
+  /** Whether the mark of a credential says that its token was delivered. */
   readonly delivered: boolean;
 }
 
@@ -28,13 +28,13 @@ export function listOwned(resources: Resources, stack: string): readonly OwnedRe
   );
 }
 
-/** The addresses of what a desired state wants to own, in order. */
+/** The addresses of the owned resources in a desired state, sorted. */
 export function listWanted({ resources }: DesiredState): readonly string[] {
   const wanted = [...resources.values()].filter(({ kind }) => getKind(kind).role === 'owned');
   return wanted.map(({ address }) => address).sort();
 }
 
-/** What others have in the account, by their description. */
+/** The resources of others in the account, by their description. */
 export function mapForeignResources(resources: Resources): readonly JsonObject[] {
   return Object.values(resources)
     .flat()
@@ -43,7 +43,7 @@ export function mapForeignResources(resources: Resources): readonly JsonObject[]
 
 const THEIRS = 'somebody else’s';
 
-/** Calls by which others make what they have, some of it much like ours. */
+/** Requests of others that create resources, some of them similar to ours. */
 export const OTHER_USER_REQUESTS: readonly (readonly [path: string, body: JsonObject])[] = [
   ['/edges/tcp', { description: THEIRS, hostports: ['theirs.example.net:1'] }],
   ['/credentials', { description: THEIRS, metadata: '{"edgewise":{"stack":"theirs","name":"build-agent"}}' }],

@@ -18,7 +18,7 @@ import { listOwned, listWanted, mapForeignResources, OTHER_USER_REQUESTS } from 
 
 const WHEN = ['before', 'after'] as const;
 
-/** The requests that a run dies at. */
+/** The requests at which a run is killed. */
 function listPoints(requests: number): readonly number[] {
   return selectEvenly(Array.from({ length: requests }, (_, request) => request));
 }
@@ -87,14 +87,14 @@ async function loadFolder(path: string): Promise<DesiredState> {
   return assertDefined(state, JSON.stringify(diagnostics));
 }
 
-/** A world where others have something too, some of it much like ours. */
+/** A world with resources of others, some of them similar to ours. */
 async function createWorld(options: WorldOptions = {}): Promise<World> {
   const world = new World(options);
   for (const [path, body] of OTHER_USER_REQUESTS) await world.call('POST', path, body);
   return world;
 }
 
-/** How many requests it takes to come to the last of some states, without what came before. */
+/** Counts the requests of the last apply of some states. */
 async function countRequests(states: readonly DesiredState[]): Promise<number> {
   const world = await createWorld();
   for (const state of states) {

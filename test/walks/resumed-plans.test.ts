@@ -3,7 +3,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
 
-/** A folder of plans whose apply breaks off is applied again, with the manifests, at every point where it can break off. */
+/** An apply of a folder of plans is interrupted at every possible point, and then repeated with the manifests. */
 
 const toPool = (name: string): string => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } });
 
@@ -21,7 +21,7 @@ type Files = Readonly<Record<string, string>>;
 const NETWORK = { 'live/net/edgewise.yaml': `${toStack('net')}${toPool('pool')}` };
 const TAKEN = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: net, name: shop } }\n`;
 
-/** What is live, and what it is to become. */
+/** The live state, and the desired one. */
 const CASES: readonly (readonly [string, Files, Files])[] = [
   [
     'wait for ids of each other',
@@ -70,7 +70,7 @@ interface Point {
   readonly when: 'before' | 'after';
 }
 
-/** A transport that is dead from a write on. */
+/** A transport that fails from a write on. */
 function createDyingTransport({ write, when }: Point, transport: Transport): Transport {
   let [count, isDead] = [0, false];
   return async (request) => {

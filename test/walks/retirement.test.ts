@@ -11,7 +11,10 @@ import { createDyingTransport, type Death } from '../laws/dying-transport.ts';
 import { listTouched, type PlanOptions, World } from '../laws/world.ts';
 import { LONG } from '../tries.ts';
 
-/** Rotation without a gap: a run that dies at any request is made good by the next, and deletes no old one too early. */
+/**
+ * Rotation with an old credential that stays: a run that is killed at any request is repaired by the next one, and no old credential is deleted
+ * early.
+ */
 
 const ADDRESS = 'Credential/agent';
 const WHEN = ['before', 'after'] as const;
@@ -51,7 +54,7 @@ describe('a rotation that keeps the old credential', () => {
     });
   }
 
-  /** The credential to which the token in the folder belongs, and that its mark names. */
+  /** Finds the credential of the token in the folder, which its mark must name. */
   function expectOneWithToken(world: World, name: string): string {
     const [current, ...more] = listCredentials(world).filter(({ mark }) => mark?.retiring !== true);
     expect(more).toEqual([]);

@@ -62,7 +62,7 @@ describe('unique values', () => {
   });
 });
 
-/** For each hostport the edge that has it, if one does. */
+/** For each hostport the edge that claims it, if there is one. */
 function arbitraryAssignment(edges: number, hostports: number): fc.Arbitrary<readonly (number | null)[]> {
   return fc.array(fc.option(fc.nat(edges - 1), { freq: 6 }), { minLength: hostports, maxLength: hostports });
 }

@@ -29,7 +29,10 @@ describe('a walk over many stacks', () => {
   });
 });
 
-/** Modules stay when their document goes, or ignores them. All others are deleted: those of the last documents, and those that were not attached. */
+/**
+ * Lists the resources that stay. Modules stay if their document is removed, or ignores them. All other resources are deleted: those of the last
+ * documents, and those that were not attached.
+ */
 function listRemainingResources(world: World, stacks: readonly TestStack[]): readonly string[] {
   const attached = stacks.map((stack) => [...loadStack(stack).resources.values()].filter(isAttached));
   const managed = attached.at(-1)?.filter(({ lifecycle }) => lifecycle.ignore.length === 0) ?? [];

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** How often each block of the sources ran, by the function and the place of the block. */
+/** How often each block of the sources ran, by its function and position. */
 export type Steps = ReadonlyMap<string, number>;
 
-/** Makes a task of some size ready; what that then does is counted. */
+/** Prepares a task of a given size. Only the returned function is counted. */
 export type Prepare = (size: number) => Promise<() => Promise<void>>;
 
 /**
- * Counts what the engine does of our code: the same on every machine, whatever else runs there. In a process of its own, where nothing was compiled
- * before the count began, and nothing else runs. `name` is that of a `Prepare` which the module exports.
+ * Counts the runs of blocks in our code. The count does not depend on the machine or its load. It runs in its own process, in which nothing was
+ * compiled before and nothing else runs. `name`: the `Prepare` that the module exports.
  */
 export async function countSteps(
   { module, name }: { readonly module: URL; readonly name: string },

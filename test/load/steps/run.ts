@@ -1,14 +1,17 @@
 import { type Profiler, Session } from 'node:inspector/promises';
 import type { Prepare } from './count.ts';
 
-/** Takes the URL of a module, the name of a `Prepare` that it exports, and sizes. Prints for each size how often each function of the sources was called. */
+/**
+ * Takes the URL of a module, the name of a `Prepare` that it exports, and sizes. Prints, for each size, how often each function of the sources
+ * was called.
+ */
 
 const [module = '', name = '', ...sizes] = process.argv.slice(2);
 
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
-// Calls are counted of functions that are compiled after this.
+// Only functions that are compiled after this line are counted.
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 const exported: Readonly<Record<string, Prepare>> = await import(module);
 const prepare = exported[name];

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.js';
 
-// Calls every operation once, with the types that openapi-typescript makes of the document. Fails at the first answer that is no success.
+// Calls every operation once, with the types that openapi-typescript generates from the document. Fails at the first response without success.
 
 const [baseUrl = '', key = ''] = process.argv.slice(2);
 const headers = { Authorization: `Bearer ${key}` };
@@ -131,6 +131,6 @@ const report = await succeed(
 );
 expect((await succeed(client.GET('/abuse_reports/{id}', one(report.id)))).status === 'PENDING', 'a pending report');
 
-// What the types must refuse: a number is no description.
+// The types must reject this: a number is not a description.
 // @ts-expect-error
 void (() => client.PATCH('/edges/tcp/{id}', { ...one(edge.id), body: { description: 1 } }));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Credential } from '../kinds/tables/credential.ts';
 import type { Step } from '../plan/step.ts';
 
-/** Against the direction and back again, and what one kind alone says. */
+/** Breaks the direction, forms a cycle, and names a single kind. */
 export interface Page {
   readonly credential: Credential;
   readonly steps: readonly Step[];

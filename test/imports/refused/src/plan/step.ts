@@ -3,7 +3,7 @@ import type { Pool } from 'undici';
 import { it } from 'vitest';
 import type { Page } from '../client/page.ts';
 
-/** A type-only import counts too, and so does a package that has its home elsewhere, or none. */
+/** An import of a type counts too, and so does a package that another room owns or that no room may import. */
 export interface Step {
   readonly page: Page;
   readonly pool: Pool;

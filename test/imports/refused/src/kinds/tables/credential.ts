@@ -1,4 +1,4 @@
-/** A table, which everything but the registry leaves alone. */
+/** A table, which only the registry may import. */
 export interface Credential {
   readonly name: string;
 }

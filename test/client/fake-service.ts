@@ -1,4 +1,5 @@
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toSend } from '../../src/model/transport.ts';
 
@@ -66,6 +67,21 @@ export function sayJson(body: string | ReadableStream, status = 200): Response {
 /** A page of a list. */
 export function toPage(listKey: string, resources: readonly JsonObject[], next: unknown = null): JsonObject {
   return JSON.parse(JSON.stringify({ [listKey]: resources, uri: `${BASE_URL}/list`, next_page_uri: next }));
+}
+
+/** Lists the edges of a service that has these ids on its pages. Returns the ids and the number of requests. */
+export async function listPages(pages: readonly (readonly number[])[]) {
+  const answers = pages.map((ids, index) => [
+    index === 0 ? 'GET /edges/tcp?limit=100' : `GET /edges/tcp?p=${index}`,
+    [toPage('tcp_edges', ids.map(toEdge), index === pages.length - 1 ? null : `?p=${index + 1}`)],
+  ]);
+  const { client, log } = createFakeService(Object.fromEntries(answers));
+  const listed = await client.list(getKind('TCPEdge'));
+  return { ids: listed.map(({ id }) => Number(String(id).replace('edgtcp_', ''))), requests: log.length };
+}
+
+function toEdge(id: number): JsonObject {
+  return { id: `edgtcp_${id}`, created_at: '2026-01-31T12:00:00Z' };
 }
 
 /** Waits for a rejection and gives what was thrown. */

@@ -1,50 +1,26 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  createRequestLimiter,
-  createRollingWindow,
-  type RequestLimiterOptions,
-  type WaitNotice,
-} from '../../src/client/request-limiter.ts';
+import { createRollingWindow } from '../../src/client/request-limiter.ts';
 import { computeMinimumRequestTimeMs } from '../../src/model/stack.ts';
-import { createRateLimit } from '../../src/server/admission.ts';
-import { toTries } from '../tries.ts';
 import { catchError } from './fake-service.ts';
+import { type CountedRequest, createLimiter, expectWithinLimit } from './simulated-limiter.ts';
 
-/** A limiter on a clock that moves on with each wait. */
-function createLimiter(options: Partial<RequestLimiterOptions> = {}) {
-  let time = 0;
-  const waits: WaitNotice[] = [];
-  const limiter = createRequestLimiter({
-    concurrency: 8,
-    now: () => time,
-    sleep: async (ms) => {
-      time += ms;
-    },
-    onWait: (notice) => waits.push(notice),
-    ...options,
-  });
-  return { limiter, waits, now: () => time, pass: (ms: number) => (time += ms) };
-}
+const repeat = (times: number, ...requests: readonly CountedRequest[]) => Array(times).fill(requests).flat();
 
 describe('a request limiter', () => {
-  it('never lets the service count more than its limit in any window, however long requests take', async () => {
-    const gaps = fc.array(fc.record({ takes: fc.nat(90), counted: fc.double({ min: 0, max: 1, noNaN: true }) }), {
-      maxLength: 60,
-    });
-    const property = fc.asyncProperty(gaps, fc.integer({ min: 1, max: 7 }), async (requests, limit) => {
-      const rateLimit = { requests: limit, windowMs: 60 };
-      const { limiter, now, pass } = createLimiter({ rateLimit, concurrency: 1 });
-      const isOver = createRateLimit(rateLimit);
-      for (const { takes, counted } of requests) {
-        await limiter.admit(async () => {
-          const countedAt = now() + takes * counted;
-          expect(isOver(new Date(Math.floor(countedAt)))).toBeUndefined();
-          pass(takes);
-        }, undefined);
-      }
-    });
-    await fc.assert(property, { numRuns: toTries(100) });
+  const atOnce = { takesMs: 0, countedAt: 0 };
+  const early = { takesMs: 50, countedAt: 0 };
+  const late = { takesMs: 50, countedAt: 1 };
+  const slow = { takesMs: 90, countedAt: 0.5 };
+
+  it.each<[string, readonly CountedRequest[]]>([
+    ['take no time', repeat(30, atOnce)],
+    ['are counted at their start', repeat(30, early)],
+    ['are counted at their end', repeat(30, late)],
+    ['are counted at the end of one and the start of the next', repeat(15, late, early)],
+    ['take no time after slow ones', repeat(5, slow, late, ...repeat(8, atOnce))],
+    ['take a third of the window', repeat(30, { takesMs: 20, countedAt: 1 }, { takesMs: 20, countedAt: 0 })],
+  ])('lets the service count no more than its limit in any window if requests %s', async (_, requests) => {
+    for (const limit of [1, 2, 3, 7]) await expectWithinLimit(requests, limit);
   });
 
   it('starts the first window at once, and the rest as early as allowed', async () => {
@@ -62,6 +38,14 @@ describe('a request limiter', () => {
     expect(budget.computeWaitMs(1000, 1)).toBe(Number.POSITIVE_INFINITY);
     budget.end(1000);
     expect([budget.computeWaitMs(1009, 1), budget.computeWaitMs(1010, 1)]).toEqual([1, 0]);
+  });
+
+  it('waits until as many requests as it wants to send have left the window', () => {
+    const budget = createRollingWindow({ requests: 2, windowMs: 10 });
+    budget.start(2);
+    budget.end(0);
+    budget.end(5);
+    expect([1, 2].map((count) => budget.computeWaitMs(6, count))).toEqual([4, 9]);
   });
 
   it('rejects requests without waiting once waitSignal is aborted', async () => {

@@ -28,7 +28,7 @@ describe('a listing', () => {
     ['x9', 1, ['x4']],
     ['x4', 2, ['x3', 'x2']],
     ['x1', 1, ['x0']],
-    ['x2', 5, ['x0']],
+    ['x3', 3, ['x2', 'x0']],
     ['x0', 5, []],
   ])('lists before %s at most %i of x0, x2, x3 and x4, newest first', (before, limit, expected) => {
     const listing = new SortedList<Value>();

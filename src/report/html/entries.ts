@@ -4,7 +4,7 @@ import type { Document, Entry, EntryDetails, Field, NextApply } from '../documen
 import type { FieldValueLine } from '../view/field-view.ts';
 import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount, NEXT_APPLY_PREFIX } from '../view/wording.ts';
-import { type Html, html, renderPlace, renderText } from './node.ts';
+import { type Html, html, renderHtmlPlace, renderHtmlText } from './node.ts';
 
 /** Which entries start open. `left`: the number of fields that may still be shown. */
 export interface OpenEntries {
@@ -89,16 +89,17 @@ export function renderItem(entry: Entry, { isAllOpen, open }: OpenEntries): Html
   const size = fields.length + lost.length + (next?.fields.length ?? 0);
   const attributes = html`class="item ${group}" id="${anchor}" data-key="${address} ${id}" data-group="${group}" data-kind="${kind}"${dangerGroups.length === 0 ? '' : html` data-danger="${[...new Set(dangerGroups)].join(' ')}"`}${owner === undefined ? '' : html` data-owner="${owner}"`}`;
   const inside = listInside(entry, details);
-  if (inside.length === 0) return html`<div ${attributes}><div class="head">${renderTitle(entry, '')}</div></div>\n`;
+  if (inside.length === 0)
+    return html`<div ${attributes}><div class="head">${renderEntryTitle(entry, '')}</div></div>\n`;
   const isOpen = (isAllOpen || entry.isHeeded) && size <= open.left;
   if (isOpen) open.left -= size;
-  return html`<details ${attributes}${isOpen ? html` open` : ''}><summary>${renderTitle(entry, size === 0 ? '' : formatCount(size, 'field'))}</summary>
+  return html`<details ${attributes}${isOpen ? html` open` : ''}><summary>${renderEntryTitle(entry, size === 0 ? '' : formatCount(size, 'field'))}</summary>
 <div class="body">
 ${inside}</div></details>
 `;
 }
 
-function renderTitle({ glyph, address, id, label, reason, isProtected, isContinued }: Entry, size: string): Html {
+function renderEntryTitle({ glyph, address, id, label, reason, isProtected, isContinued }: Entry, size: string): Html {
   const slash = address.startsWith('"') ? -1 : address.indexOf('/');
   const name = html`<span class="kind">${address.slice(0, slash + 1)}</span>${address.slice(slash + 1)}`;
   const why = isContinued ? `, ${SEE_ABOVE_NOTE}` : reason === undefined ? '' : `: ${reason}`;
@@ -118,31 +119,31 @@ function listInside({ address, owner, isContinued }: Entry, details: EntryDetail
   const said = [...(owner === undefined || isContinued ? [] : [formatOwnerNote(owner)]), ...notes];
   return [
     ...dangers.map(renderDanger),
-    ...(isBare ? traits.map((trait) => html`<p>${renderText(trait)}</p>\n`) : []),
+    ...(isBare ? traits.map((trait) => html`<p>${renderHtmlText(trait)}</p>\n`) : []),
     ...said.map((note) => html`<p>${note}</p>\n`),
-    ...(place === undefined ? [] : [html`<p>${renderPlace(place)}</p>\n`]),
-    ...renderFields(`Fields of ${address}`, fields),
-    ...renderFields(`Fields of ${address} that will be deleted`, lost),
+    ...(place === undefined ? [] : [html`<p>${renderHtmlPlace(place)}</p>\n`]),
+    ...renderFieldTable(`Fields of ${address}`, fields),
+    ...renderFieldTable(`Fields of ${address} that will be deleted`, lost),
     ...(isBare || unchanged === 0 ? [] : [html`<p class="rest">${formatUnchangedFieldCount(unchanged)}</p>\n`]),
-    ...(next === undefined ? [] : renderNext(next, address)),
+    ...(next === undefined ? [] : renderNextApply(next, address)),
   ];
 }
 
-function renderNext({ said, dangers, notes, fields }: NextApply, address: string): readonly Html[] {
+function renderNextApply({ said, dangers, notes, fields }: NextApply, address: string): readonly Html[] {
   return [
     html`<p>${NEXT_APPLY_PREFIX}: ${said}</p>\n`,
     ...dangers.map(renderDanger),
     ...notes.map((note) => html`<p>${note}</p>\n`),
-    ...renderFields(`Fields of ${address} that the next apply changes`, fields),
+    ...renderFieldTable(`Fields of ${address} that the next apply changes`, fields),
   ];
 }
 
 function renderDanger({ group, said }: EntryDetails['dangers'][number]): Html {
-  return html`<p class="danger"><strong>${group}:</strong> ${renderText(said)}</p>\n`;
+  return html`<p class="danger"><strong>${group}:</strong> ${renderHtmlText(said)}</p>\n`;
 }
 
 /** A table of fields with old and new values. Empty if there are no fields. */
-function renderFields(caption: string, fields: readonly Field[]): readonly Html[] {
+function renderFieldTable(caption: string, fields: readonly Field[]): readonly Html[] {
   if (fields.length === 0) return [];
   return [
     html`<table class="fields" aria-label="${caption}">
@@ -154,9 +155,10 @@ ${fields.map(renderField)}</table>
 function renderField({ path, notes, forcesReplace, inline, lines, place }: Field): Html {
   const details = [
     ...notes.map((note) => html` <span class="detail">${note}</span>`),
-    ...(place === undefined ? [] : [html` <span class="detail">${renderPlace(place)}</span>`]),
+    ...(place === undefined ? [] : [html` <span class="detail">${renderHtmlPlace(place)}</span>`]),
   ];
-  const value = inline === undefined ? html`<div class="lines">${lines.map(renderLine)}</div>` : renderInline(inline);
+  const value =
+    inline === undefined ? html`<div class="lines">${lines.map(renderLine)}</div>` : renderInlineValues(inline);
   return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${renderPath(path)}${details}</th><td>${value}</td></tr>
 `;
 }
@@ -166,7 +168,7 @@ function renderPath(path: string): Html {
   return html`${path.split(/(?<=\.)/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))}`;
 }
 
-function renderInline({ from, to, is }: NonNullable<Field['inline']>): Html {
+function renderInlineValues({ from, to, is }: NonNullable<Field['inline']>): Html {
   if (is !== undefined) return html`${is}`;
   const before = from === undefined ? undefined : html`<del>${from}</del>`;
   const after = to === undefined ? undefined : html`<ins>${to}</ins>`;

@@ -37,7 +37,7 @@ function escapeHtmlText(text: string): string {
 }
 
 /** A text with its styles and links. */
-export function renderText(text: Text): Html {
+export function renderHtmlText(text: Text): Html {
   if (typeof text === 'string') return html`${text}`;
   return html`${text.map((span) => {
     if (typeof span === 'string') return span;
@@ -49,6 +49,6 @@ export function renderText(text: Text): Html {
 }
 
 /** A position in a manifest. A link if its page is known. */
-export function renderPlace({ label, page }: PlaceLink): Html {
-  return renderText([{ text: label, style: 'code', page }]);
+export function renderHtmlPlace({ label, page }: PlaceLink): Html {
+  return renderHtmlText([{ text: label, style: 'code', page }]);
 }

@@ -19,7 +19,7 @@ import { findUnmentionedAddress } from '../view/diagnostic-view.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
-import { type Html, html, renderPlace, renderText } from './node.ts';
+import { type Html, html, renderHtmlPlace, renderHtmlText } from './node.ts';
 import { PAGE_END, renderPageStart } from './page.ts';
 
 /** Writes a document as one self-contained page, chunk by chunk. Pipelines can keep it as an artifact. */
@@ -38,7 +38,7 @@ ${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</str
     lead: html`${renderCommand(applyCommand)}${renderFilter(document)}`,
   }))
     yield piece.source;
-  if (origin !== undefined) yield html`<p class="note">${renderText(origin)}</p>\n`.source;
+  if (origin !== undefined) yield html`<p class="note">${renderHtmlText(origin)}</p>\n`.source;
   yield PAGE_END;
 }
 
@@ -83,14 +83,14 @@ function* listBlock(block: Block, page: Page): Generator<Html> {
       return yield renderCounts(block);
     case 'violations': {
       const head = { name: block.block, heading: 'Refused by safety rules' };
-      return yield renderSection(page, head, block.violations.map(renderViolation));
+      return yield renderSection(page, head, block.violations.map(renderViolationMessage));
     }
     case 'diagnostics': {
       const heading = hasErrors(block.diagnostics) ? 'What is wrong' : 'Warnings';
-      return yield renderSection(page, { name: block.block, heading }, block.diagnostics.map(renderDiagnostic));
+      return yield renderSection(page, { name: block.block, heading }, block.diagnostics.map(renderDiagnosticMessage));
     }
     case 'error':
-      return yield renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderError(block)]);
+      return yield renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderErrorMessage(block)]);
     case 'dangers': {
       const dangers = renderItems('list dangers', block.dangers.map(renderDangerLine));
       return yield renderSection(page, { name: 'dangers', heading: block.count }, [dangers]);
@@ -101,14 +101,14 @@ function* listBlock(block: Block, page: Page): Generator<Html> {
       return yield renderSection(page, head, [...messages, ...listNotes(block.note)]);
     }
     case 'list':
-      return yield renderList(block, page);
+      return yield renderListSection(block, page);
     default:
       return assertNever(block);
   }
 }
 
-function renderList({ heading, items, note }: ListBlock, page: Page): Html {
-  const texts = items.map(renderText);
+function renderListSection({ heading, items, note }: ListBlock, page: Page): Html {
+  const texts = items.map(renderHtmlText);
   if (heading === undefined) return html`${texts.flatMap(listNotes)}`;
   return renderSection(page, { name: 'list', heading }, [renderItems('list', texts), ...listNotes(note)]);
 }
@@ -168,7 +168,7 @@ function renderDangerLine({ part, group, address, owner, said, place, entry }: D
   const stack = part === undefined ? '' : html`<a href="#${part.anchor}">${part.title}</a>: `;
   const name = html`<code>${address}</code>`;
   const whose = owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`;
-  return html`${stack}<strong>${group}</strong> ${entry === undefined ? name : html`<a href="#${entry}">${name}</a>`} ${renderText(said)}${whose}${place === undefined ? '' : html` ${renderPlace(place)}`}`;
+  return html`${stack}<strong>${group}</strong> ${entry === undefined ? name : html`<a href="#${entry}">${name}</a>`} ${renderHtmlText(said)}${whose}${place === undefined ? '' : html` ${renderHtmlPlace(place)}`}`;
 }
 
 function renderMessage({ name, request, sentences, place }: Message, { label, tone }: MessagesBlock): Html {
@@ -178,14 +178,14 @@ ${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderSource
 `;
 }
 
-function renderError({ lines: [message = '', ...more], remedy }: ErrorBlock): Html {
+function renderErrorMessage({ lines: [message = '', ...more], remedy }: ErrorBlock): Html {
   const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
   return html`<article class="message error"><p class="headline">${message}</p>
 ${said}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderDiagnostic(diagnostic: Diagnostic): Html {
+function renderDiagnosticMessage(diagnostic: Diagnostic): Html {
   const { severity, code, message, remedy, place, related = [] } = diagnostic;
   const name = findUnmentionedAddress(diagnostic);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
@@ -196,7 +196,7 @@ ${renderSourcePlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}<
 `;
 }
 
-function renderViolation({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Html {
+function renderViolationMessage({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Html {
   const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">
@@ -254,7 +254,7 @@ function* listTable({ heading, columns, size, rows, isFolded }: TableBlock, page
 `;
   for (const { cells, isBad = false, isPart = false } of rows)
     if (!isPart)
-      yield html`<tr${isBad ? html` class="bad"` : ''}>${cells.map((cell, index) => (index === 0 ? html`<th scope="row">${renderText(cell)}</th>` : html`<td>${renderText(cell)}</td>`))}</tr>\n`;
+      yield html`<tr${isBad ? html` class="bad"` : ''}>${cells.map((cell, index) => (index === 0 ? html`<th scope="row">${renderHtmlText(cell)}</th>` : html`<td>${renderHtmlText(cell)}</td>`))}</tr>\n`;
   yield html`</tbody></table></details>\n`;
 }
 

@@ -10,8 +10,8 @@ import {
   type MarkdownOptions,
   renderCodeSpan,
   renderFence,
-  renderPlace,
-  renderText,
+  renderMarkdownPlace,
+  renderMarkdownText,
   renderUnescapedLink,
   toShortProse,
 } from './text.ts';
@@ -109,7 +109,7 @@ function createRowSection(entry: Entry, details: EntryDetails, context: Omit<Tab
   const name = [
     renderCodeSpan(address),
     ...(id !== undefined && (isDuplicate || !hasDiff) ? [renderCodeSpan(id)] : []),
-    ...(place === undefined ? [] : [renderPlace(hasLinks ? place : { label: place.label })]),
+    ...(place === undefined ? [] : [renderMarkdownPlace(hasLinks ? place : { label: place.label })]),
   ];
   const then = next === undefined ? [] : listNext(next, { isDescribed: details.traits.length > 0, room });
   const cells = [
@@ -130,7 +130,7 @@ function listNext(
 ): readonly string[] {
   return [
     toShortProse(said),
-    ...dangers.map((danger) => `**${danger.group}** ${renderText(danger.said)}`),
+    ...dangers.map((danger) => `**${danger.group}** ${renderMarkdownText(danger.said)}`),
     ...notes.map(toShortProse),
     ...(isDescribed ? [] : listShortFields(fields, room)),
   ];
@@ -147,7 +147,7 @@ function listWhat(
   { traits, notes, fields, lost }: EntryDetails,
   room: Room,
 ): readonly string[] {
-  const clauses = [...(reason === undefined ? [] : [toShortProse(reason)]), ...traits.map(renderText)];
+  const clauses = [...(reason === undefined ? [] : [toShortProse(reason)]), ...traits.map(renderMarkdownText)];
   // The traits of a created or deleted resource say what matters of its fields.
   const isDescribed = traits.length > 0;
   return [
@@ -167,7 +167,7 @@ function listShortFields(fields: readonly Field[], room: Room): readonly string[
     const notes = field.notes.length === 0 ? '' : ` (${toShortProse(field.notes.join(', '))})`;
     if (danger !== undefined)
       return `${renderCodeSpan(removeIdsBeforeNames(path))}: ${renderUnescapedLink(`${danger.group} danger above`, `#${danger.anchor}`)}${notes}`;
-    const at = place === undefined ? '' : ` ${renderPlace({ ...place, label: `:${place.line}` })}`;
+    const at = place === undefined ? '' : ` ${renderMarkdownPlace({ ...place, label: `:${place.line}` })}`;
     return `${renderCodeSpan(formatShortField(field, room.value))}${notes}${at}`;
   });
   return hidden > 0 ? [...briefs, `and ${formatCount(hidden, 'more field')}`] : briefs;

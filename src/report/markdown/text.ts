@@ -88,7 +88,7 @@ export function renderUnescapedLink(label: string, page: string): string {
 }
 
 /** A text with its styles and links. */
-export function renderText(text: Text): string {
+export function renderMarkdownText(text: Text): string {
   if (typeof text === 'string') return toShortProse(text);
   return text
     .map((span, index) => {
@@ -102,7 +102,7 @@ export function renderText(text: Text): string {
 }
 
 /** A position in a manifest. A link if its page is known. */
-export function renderPlace({ label, page }: Pick<PlaceLink, 'label' | 'page'>): string {
+export function renderMarkdownPlace({ label, page }: Pick<PlaceLink, 'label' | 'page'>): string {
   return page === undefined ? renderCodeSpan(label) : renderUnescapedLink(renderCodeSpan(label), page);
 }
 

@@ -26,8 +26,8 @@ import {
   renderCodeSpan,
   renderCommentMarker,
   renderFence,
-  renderPlace,
-  renderText,
+  renderMarkdownPlace,
+  renderMarkdownText,
   toShortProse,
 } from './text.ts';
 
@@ -47,7 +47,7 @@ interface PartsOptions extends MarkdownOptions {
 const TOP_LEVEL = 2;
 
 function* listSections(document: Document, options: MarkdownOptions): Generator<Section> {
-  yield* listHead(document);
+  yield* listHeadSections(document);
   const entries = { ...options, total: listEntries(document).length };
   const blocks = listInOrder(document);
   const parts = blocks.filter(({ block }) => block === 'part').length;
@@ -57,7 +57,7 @@ function* listSections(document: Document, options: MarkdownOptions): Generator<
     else yield* listBlockSections(block, { ...options, parts });
   }
   if (options.level === TOP_LEVEL && document.origin !== undefined)
-    yield createParagraph(`<sub>${renderText(document.origin)}</sub>`);
+    yield createParagraph(`<sub>${renderMarkdownText(document.origin)}</sub>`);
   yield* listCommandSections(document);
 }
 
@@ -74,7 +74,7 @@ function createParagraph(text: string): Section {
 }
 
 /** What the report is about, its limits and facts, and the next steps. The headline has the result. */
-function* listHead({ title, notes, conclusion, next }: Document): Generator<Section> {
+function* listHeadSections({ title, notes, conclusion, next }: Document): Generator<Section> {
   const facts = conclusion.filter(({ role }) => role === 'fact').map(({ text }: Sentence) => text);
   const sentences = [...(title === undefined ? [] : [`${title}.`]), ...notes, ...facts];
   if (sentences.length > 0) yield createParagraph(sentences.map(toShortProse).join(' '));
@@ -148,8 +148,8 @@ function renderDangerItem({ part, group, address, owner, said, place, anchor }: 
   const whose = owner === undefined ? '' : ` (${toShortProse(owner)})`;
   const lead = part === undefined ? '' : `**${toShortProse(part.title)}**${whose}: `;
   const name = `${renderCodeSpan(address)}${part === undefined ? whose : ''}`;
-  const at = place === undefined ? '' : ` ${renderPlace(place)}`;
-  return `> - ${lead}**${group}** ${name} ${renderText(said)}${at}${renderAnchor(anchor)}\n`;
+  const at = place === undefined ? '' : ` ${renderMarkdownPlace(place)}`;
+  return `> - ${lead}**${group}** ${name} ${renderMarkdownText(said)}${at}${renderAnchor(anchor)}\n`;
 }
 
 function* listMessageSections(
@@ -172,7 +172,7 @@ function* listMessageSections(
 function* listListSections({ heading, items, weight, note }: ListBlock): Generator<Section> {
   if (heading !== undefined) yield createParagraph(`${toShortProse(heading)}:`);
   const names = [`item of "${heading}"`, `items of "${heading}"`] as const;
-  for (const item of items) yield { text: `- ${renderText(item)}\n`, weight, names };
+  for (const item of items) yield { text: `- ${renderMarkdownText(item)}\n`, weight, names };
   yield createListEnd(note);
 }
 
@@ -205,7 +205,7 @@ function* listTableRows({
   yield { text: `${joinMarkdownCells(columns)}${joinMarkdownCells(columns.map(() => '---'))}`, weight: 'always' };
   const names = [`row of "${heading}"`, `rows of "${heading}"`] as const;
   for (const { cells, isPart } of rows)
-    if (isWhole || isPart !== true) yield { text: joinMarkdownCells(cells.map(renderText)), weight, names };
+    if (isWhole || isPart !== true) yield { text: joinMarkdownCells(cells.map(renderMarkdownText)), weight, names };
   yield { text: '\n', weight: 'always' };
 }
 

@@ -28,23 +28,27 @@ import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.t
  */
 export function* writeText(document: Document, options: FormatOptions): Generator<string> {
   let isFirst = true;
-  for (const lines of listSections(document, options)) {
+  for (const lines of listParagraphs(document, options)) {
     yield `${isFirst ? '' : '\n'}${lines.join('\n')}\n`;
     isFirst = false;
   }
 }
 
-/** A section is lines; the sections are separated by blank lines. None is empty. */
-function* listSections(document: Document, options: FormatOptions): Generator<readonly string[]> {
+/** A paragraph is lines; the paragraphs are separated by blank lines. None is empty. */
+function* listParagraphs(document: Document, options: FormatOptions): Generator<readonly string[]> {
   const head = listHead(document, options);
   if (head.length > 0) yield head;
   const layout = { ...options, entries: listEntries(document) };
   for (const block of document.blocks) {
     if (block.block === 'entries') yield* listEntryLines(block, layout);
-    else if (block.block === 'part') yield* listPartSections(block, options);
-    else yield* listBlockSections(block, options).filter(({ length }) => length > 0);
+    else if (block.block === 'part') yield* listPartParagraphs(block, options);
+    else yield* listBlockParagraphs(block, options).filter(({ length }) => length > 0);
   }
-  for (const lines of [listDangerLines(document, options), listEnd(document, options), listNext(document, options)])
+  for (const lines of [
+    listDangerLines(document, options),
+    listEndLines(document, options),
+    listNextLines(document, options),
+  ])
     if (lines.length > 0) yield lines;
 }
 
@@ -57,7 +61,7 @@ function listHead({ title, notes }: Document, { color, width }: TextStyleOptions
   ];
 }
 
-function listBlockSections(
+function listBlockParagraphs(
   block: Exclude<Block, { readonly block: 'entries' | 'part' }>,
   options: FormatOptions,
 ): readonly (readonly string[])[] {
@@ -181,10 +185,10 @@ function renderWideRow(
   return [...wrapWithPrefix('  ', first, { width, rest: 4 }), ...rest.map((line) => paint('muted', line))];
 }
 
-function* listPartSections({ title, document }: PartBlock, options: FormatOptions): Generator<readonly string[]> {
+function* listPartParagraphs({ title, document }: PartBlock, options: FormatOptions): Generator<readonly string[]> {
   if (document === undefined) return;
   let heading: readonly string[] = [createPainter(options.color)('strong', `── ${title}`)];
-  for (const lines of listSections(document, options)) {
+  for (const lines of listParagraphs(document, options)) {
     yield [...heading, ...lines];
     heading = [];
   }
@@ -209,7 +213,7 @@ function formatDangerLine({ part, group, address, owner, said }: DangerLine): st
 }
 
 /** The conclusion and the command that applies what is shown. */
-function listEnd({ conclusion, applyCommand }: Document, { color, width }: TextStyleOptions): readonly string[] {
+function listEndLines({ conclusion, applyCommand }: Document, { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
   const lines = conclusion.flatMap((sentence) => {
     const wrapped = wrapWithPrefix('', formatTextSentence(sentence), { width, rest: 0 });
@@ -234,7 +238,7 @@ function formatCommand(command: CommandLine | undefined, width: number): string 
   return `${formatApplyCommandLead(command)} ${command.line}`;
 }
 
-function listNext({ next }: Document, { width }: TextStyleOptions): readonly string[] {
+function listNextLines({ next }: Document, { width }: TextStyleOptions): readonly string[] {
   if (next.length === 0) return [];
   return ['Next:', ...next.flatMap((step) => wrapWithPrefix('  ', step, { width, rest: 4 }))];
 }

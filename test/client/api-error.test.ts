@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { API_KEY, catchError, createFakeService, sayJson } from './fake-service.ts';
 
-/** What a POST rejects with when it is answered like this. */
+/** Returns the rejection of a POST with this response. */
 async function failureOf(answer: Response | Error, apiKey = API_KEY): Promise<Error> {
   const { client } = createFakeService({ 'POST /edges/tcp': [answer] }, { apiKey });
   const error = await catchError(client.send('POST', '/edges/tcp', {}));

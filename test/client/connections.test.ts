@@ -39,7 +39,7 @@ const answer: RequestListener = (request, response) => {
   response.end(JSON.stringify({ url: request.url, authorization: request.headers.authorization }));
 };
 
-/** A proxy that tunnels what asks for it and forwards the rest, and tells what went through it. */
+/** A proxy that opens tunnels and forwards other requests, and records both. */
 async function startProxy(): Promise<{ readonly url: string; readonly log: string[] }> {
   const log: string[] = [];
   const proxy = createServer((request, response) => {

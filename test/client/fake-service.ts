@@ -3,10 +3,10 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toSend } from '../../src/model/transport.ts';
 
-/** What the fake answers: a body for 200, a response, or something that decides. */
+/** A response of the fake: a body with status 200, a response, or a function that decides. */
 export type Answer = unknown | Response | ((request: Request) => unknown);
 
-/** A service in memory: answers by `GET /path?query`, each a list to be given out in turn, the last one for ever. */
+/** A fake service in memory. Responses are lists by `GET /path?query`: each is used once, and the last one always. */
 export interface FakeService {
   readonly client: Client;
   /** `GET /path?query` of each request, in order. */
@@ -59,7 +59,7 @@ async function toResponse(answer: Answer, request: Request): Promise<Response> {
   return Response.json(value);
 }
 
-/** A response that says it is JSON, whatever its body holds. */
+/** A response with a JSON content type and any body. */
 export function sayJson(body: string | ReadableStream, status = 200): Response {
   return new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
 }
@@ -84,7 +84,7 @@ function toEdge(id: number): JsonObject {
   return { id: `edgtcp_${id}`, created_at: '2026-01-31T12:00:00Z' };
 }
 
-/** Waits for a rejection and gives what was thrown. */
+/** Waits for a rejection, and returns its reason. */
 export async function catchError(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -13,7 +13,7 @@ import { API_KEY, BASE_URL, catchError } from './fake-service.ts';
 
 const EDGES = `${BASE_URL}/edges/tcp`;
 
-/** Sees what leaves through sockets, below undici. */
+/** Sees all traffic through sockets, below undici. */
 const network = defineNetwork({
   sources: [new InterceptorSource({ interceptors: [new HttpRequestInterceptor()] })],
   context: { quiet: true },

@@ -17,7 +17,7 @@ function page(ids: readonly number[], next?: unknown): JsonObject {
   return toPage('tcp_edges', ids.map(edge), next);
 }
 
-/** The rejection of a list whose first page is this. */
+/** Returns the message of the rejection of a list with this first page. */
 async function failureOf(firstPage: unknown): Promise<string> {
   const { client } = createFakeService({ [FIRST]: [firstPage] });
   const error = await catchError(client.list(KIND));

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 /** A real HTTP server on a loopback port. */
 export interface RawServer {
   readonly origin: string;
-  /** Connections that were made to it so far. */
+  /** The number of connections so far. */
   readonly connections: () => number;
   readonly close: () => Promise<void>;
 }

@@ -6,7 +6,7 @@ import { createKeyRedactor } from '../../src/model/secrets.ts';
 const KEY = 'dev';
 const redact = createKeyRedactor(KEY);
 
-/** As it is when the program lies in a folder whose name is the key. */
+/** An error whose stack contains the key as the name of a folder. */
 function below<T extends Error>(error: T): T {
   error.stack = `${error.name}: ${error.message}\n    at call (/home/${KEY}/edgewise/cli.js:1:1)`;
   return error;

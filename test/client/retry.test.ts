@@ -13,7 +13,7 @@ function createFailingTransport(status: number, headers: Record<string, string> 
   return new Response('', { status, headers });
 }
 
-/** A body that breaks off half-way. */
+/** A body that ends with an error. */
 function createTruncatedBody(): Response {
   const body = new ReadableStream({
     pull(controller) {
@@ -270,14 +270,14 @@ describe('a response', () => {
   );
 });
 
-/** More than is taken, a megabyte at a time. */
+/** A body larger than the limit, one megabyte at a time. */
 function* many(text: string): Generator<Uint8Array> {
   const chunk = new TextEncoder().encode(text.repeat(Math.ceil((1024 * 1024) / text.length)));
   for (let count = 0; count < 34; count += 1) yield chunk;
 }
 
 describe('the time limit of a request', () => {
-  /** Sends a request to a service whose attempts take as long as listed, and lists the time that each was given. */
+  /** Sends a request to a service whose attempts last as listed, and lists the time limit of each. */
   async function send(takesMs: readonly number[], { method = 'GET', end = reset as unknown, waitMs = 0 } = {}) {
     let nowMs = 0;
     const given: (number | undefined)[] = [];

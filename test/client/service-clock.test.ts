@@ -5,7 +5,7 @@ import { createFakeService } from './fake-service.ts';
 const NOON = Date.UTC(2026, 2, 1, 12);
 const HOUR_MS = 3_600_000;
 
-/** Times of a request that took so long, received at noon. */
+/** The times of a request that took that long, received at noon. */
 function timesOfRequest(ms: number, receivedMs = NOON) {
   return { sentMs: receivedMs - ms, receivedMs };
 }

@@ -25,7 +25,7 @@ function connect(options?: UndiciTransportOptions): Transport {
   return toTransport(transport.send);
 }
 
-/** Sends everything back that it was sent. */
+/** Responds with the request that it received. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url, headers } = request;
   response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });

@@ -5,7 +5,7 @@ import { NetworkError } from '../../src/model/errors.ts';
 import { decodeBodyText } from '../../src/model/http.ts';
 import { catchError } from './fake-service.ts';
 
-/** A service that writes to its sockets what no HTTP library would. */
+/** A service that writes to its sockets what no HTTP library writes. */
 type Answer = (socket: Socket, method: string, count: number) => void;
 
 const running: (() => unknown)[] = [];
@@ -22,7 +22,7 @@ async function serve(answer: Answer) {
     socket.on('error', () => undefined);
     socket.on('data', (data) => {
       text += String(data);
-      // The bodies of this test are one word, so that a request is whole with it.
+      // The bodies of this test are one word, so that a request is complete with it.
       while (/\r\n\r\n/.test(text) && (!/content-length: [1-9]/i.test(text) || text.endsWith('{}'))) {
         const method = text.split(' ')[0] ?? '';
         text = '';

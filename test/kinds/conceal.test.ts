@@ -3,7 +3,7 @@ import { isNameOfSecret, mapPossibleSecrets } from '../../src/kinds/conceal.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Json } from '../../src/model/json.ts';
 
-/** A policy of an edge, with each value replaced that may be secret: `named` beside a name of a secret, otherwise `value`. */
+/** A policy of an edge in which each possible secret is replaced: with `named` beside a name of a secret, otherwise with `value`. */
 function concealInPolicy(config: Json): Json | undefined {
   const spec = { policy: { inbound: [{ actions: [{ type: 'x', config }] }] } };
   const { policy } = mapPossibleSecrets(getKind('TCPEdge'), spec, ({ isNamed }) => (isNamed ? 'named' : 'value'));

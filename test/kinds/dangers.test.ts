@@ -23,7 +23,7 @@ function toIpRule(...allow: readonly string[]): Spec {
   return { policy: { inbound: [{ actions: [{ type: 'restrict-ips', config: { enforce: true, allow } }] }] } };
 }
 
-/** A change, what it is dangerous for, and what the change back is dangerous for: each as `group danger path: from → to`. */
+/** A change, its dangers, and the dangers of the opposite change: each as `group danger path: from → to`. */
 const CASES: readonly (readonly [
   claim: string,
   kind: string,
@@ -417,7 +417,7 @@ function list(kind: string, from: ResourceState | undefined, to: ResourceState |
   );
 }
 
-/** Keys sorted, and rules in normal form. */
+/** With sorted keys, and rules in normal form. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     typeof one === 'object' && one !== null && !Array.isArray(one)

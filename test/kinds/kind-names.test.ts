@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toHyphenated } from '../../src/kinds/kind.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
 
-/** Where kinds are named on purpose, and why. */
+/** Files that may name kinds, and the reason. */
 const NAMED: readonly (readonly [why: string, files: string])[] = [
   ['each kind is stated here', 'src/kinds/tables/*.ts'],
   [
@@ -25,7 +25,7 @@ const NAMES = KINDS.flatMap(({ name }) => {
 });
 const NAME = new RegExp(`(?<![a-z])(${NAMES.join('|')})(?![a-z])`);
 
-/** The lines of code that name a kind. Comments may: what they say is for people. */
+/** Lists the lines of code that name a kind. Comments may name kinds. */
 function listNaming(file: string): readonly string[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines

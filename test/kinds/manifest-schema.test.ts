@@ -31,7 +31,7 @@ function createCheck(kind?: string): (document: Json) => boolean {
   return ajv.compile(createManifestJsonSchema(kind));
 }
 
-/** The first document of the fixture of a kind, with some of its parts replaced. */
+/** The first document of a kind in the fixture, with other values for some parts. */
 function vary(kind: string, parts: JsonObject): JsonObject {
   return { ...EVERYTHING.find((document) => document['kind'] === kind), ...parts };
 }
@@ -126,7 +126,7 @@ describe('the JSON Schema of manifests', () => {
     addFormats.default(ajv);
     const check = ajv.compile(createManifestJsonSchema());
     expect(check(document)).toBe(false);
-    // ajv also says that a document has to be as its kind says; editors do not.
+    // ajv also reports the failed condition on the kind; editors do not.
     const told = (check.errors ?? []).filter(({ keyword }) => keyword !== 'if');
     expect([...new Set(told.map(({ instancePath }) => instancePath))]).toEqual([path]);
   });
@@ -161,7 +161,7 @@ describe('the JSON Schema of manifests', () => {
   });
 });
 
-/** Every property of every object schema, at any depth. */
+/** Lists every property of every object schema, at any depth. */
 function listProperties(schema: Json): readonly { readonly name: string; readonly schema: JsonObject }[] {
   if (Array.isArray(schema)) return schema.flatMap(listProperties);
   if (!isJsonObject(schema)) return [];

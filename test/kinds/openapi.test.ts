@@ -10,7 +10,7 @@ import { checkSchema } from '../server/conformance.ts';
 const DOCUMENT = createOpenApiDocument();
 const SCHEMAS = Object.keys(objectOf(objectOf(DOCUMENT['components'])['schemas']));
 
-/** Every object inside of a value that has the key. */
+/** Finds every object with the key in a value. */
 function findAll(value: Json, key: string): readonly JsonObject[] {
   if (isJsonArray(value)) return value.flatMap((member) => findAll(member, key));
   if (!isJsonObject(value)) return [];
@@ -27,7 +27,7 @@ function getOperation(path: string, method: string): JsonObject {
   return objectOf(objectOf(objectOf(DOCUMENT['paths'])[path])[method]);
 }
 
-/** What the interface has. */
+/** The operations of the API. */
 const INTERFACE = [
   'POST /edges/tcp',
   'GET /edges/tcp',

@@ -21,7 +21,7 @@ const TYPE = objectOf({
   config: field(jsonWithLists({ ids: idOf('ipp') }), 'Free.'),
 });
 
-/** Every place that a walk comes to, with the type that is known there. */
+/** Lists every path of a walk, with its type. */
 function listPlaces(type: FieldType, value: Json, path: FieldPath = []): readonly string[] {
   const inner: string[] = [];
   mapDirectMembers(type, value, {

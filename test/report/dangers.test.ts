@@ -27,7 +27,7 @@ const WIDER = { ...DENY, expressions: ["conn.geo.country_code in ['DE', 'FR']"] 
 const LOG = { name: 'log', expressions: [], actions: [{ type: 'log' }] };
 const ENFORCED = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_1'] };
 
-/** What a change from one spec to another is said to be dangerous for. */
+/** The danger of a change from one spec to another, as a sentence. */
 const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   [
     'will no longer be restricted: ip_restriction External/office → (none)',
@@ -208,7 +208,7 @@ describe('a danger', () => {
         for (const { path = '' } of dangers) seen.add(`${kind.name} ${path.split(/[.[]/)[0]}`);
       await expectEverywhere(plan);
     }
-    // What a table says of access, traffic and secrets is a danger of some change.
+    // Each danger of access, traffic and secrets in a table is a danger of some change.
     const telling = MANIFEST_KINDS.flatMap((kind) =>
       Object.entries(kind.fields)
         .filter(([, { restriction, carries, replacedConsequence }]) => restriction ?? carries ?? replacedConsequence)
@@ -238,7 +238,7 @@ describe('a danger', () => {
 
   it('has a sentence in this file, whatever its name', () => {
     const said = new Set(toPlan(SENTENCES.map(([, change]) => change)).changes.flatMap(listNames));
-    // The writes of a plan show a gap; only a comparison with the clock finds the others.
+    // A gap needs the writes of a plan, and the others a comparison with the clock.
     const elsewhere = ['gap', 'ended', 'not-valid-yet'];
     expect(DANGER_NAMES.filter((name) => !said.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
@@ -312,7 +312,7 @@ describe('a run over many stacks', () => {
       ...['#s4-stack', '#s4-change-2'],
       ...['#s3-stack', '#s3-change-1'],
     ]);
-    // Each danger and each headline is said once.
+    // Each danger and each headline is shown once.
     expect(markdown.split('will no longer be restricted')).toHaveLength(2);
     expect(markdown.split('1 danger (1 access) · 2 updates')).toHaveLength(2);
   });
@@ -344,7 +344,7 @@ describe('a run over many stacks', () => {
     );
     const { rows, summary } = createStacksView(parts);
     expect(rows.map(({ isQuiet }) => isQuiet)).toEqual([false, true, false]);
-    // What warns of something else is shown, and would not change anything either.
+    // A warning about something else is shown, and changes nothing.
     expect(summary).toContain('1 with changes.');
     for (const form of ['markdown', 'html'] as const)
       expect((await loadStacksReportRenderer(form))(parts, WIDE)).toMatch(
@@ -416,7 +416,7 @@ function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
   return { ...plan, changes: computeChangesWithDangers(plan) };
 }
 
-/** The same dangers, and the same counts of them by group, in every form. */
+/** Expects the same dangers and the same counts by group in every format. */
 async function expectEverywhere(plan: Plan): Promise<void> {
   const report: PlanReport = { about: 'plan', plan, blocking: [] };
   const { dangers } = createPlanView(plan);
@@ -473,7 +473,7 @@ async function expectEverywhere(plan: Plan): Promise<void> {
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
 }
 
-/** Text without what Markdown escapes in it. */
+/** Removes the escapes of Markdown. */
 function toUnescaped(text: string): string {
   return text
     .replaceAll(/\\(?=[^A-Za-z0-9\s])/g, '')

@@ -4,16 +4,16 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { XmlDocument, type XmlElement } from 'libxml2-wasm';
 
-/** Documents for other programs, read as those read them. */
+/** Documents for other programs, read as those programs read them. */
 
 const SCHEMA = createRequire(import.meta.url).resolve('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 addFormats.default(ajv);
-// It says that it is of draft 4, and uses nothing that draft 7 reads otherwise.
+// The schema declares draft 4, but has no keyword that draft 7 reads differently.
 const { id: _id, $schema: _draft, ...schema } = JSON.parse(readFileSync(SCHEMA, 'utf8'));
 const validate = ajv.compile(schema);
 
-/** What the SARIF 2.1.0 schema has against a log. */
+/** Lists the violations of the SARIF 2.1.0 schema in a log. */
 export function validateSarif(log: unknown): readonly string[] {
   validate(log);
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath}: ${message}`);
@@ -21,7 +21,7 @@ export function validateSarif(log: unknown): readonly string[] {
 
 type Numbers = Readonly<Record<'tests' | 'failures' | 'errors' | 'skipped', number>>;
 
-/** The numbers that a JUnit document states for the whole and for each suite, and those of the elements that are really there. */
+/** The counts that a JUnit document states, for the whole and for each suite, and the counts of its elements. */
 export function readJunit(text: string): {
   readonly counts: readonly Numbers[];
   readonly elements: readonly Numbers[];

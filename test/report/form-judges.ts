@@ -8,18 +8,18 @@ import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';
 import { listBlocks, listNodes, parseMarkdown, toPlainText } from './markdown-tree.ts';
 
-/** Whether a document in a form is no more than we have made it, whatever texts of others it holds. Each form has a judge of its own. */
+/** Checks that a document contains only the syntax that edgewise writes, whatever the texts of others in it. Each format has its own check. */
 
 const RAW = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** The colours that we put in ourselves are the only control sequences. */
+/** Expects that our colours are the only control sequences. */
 export function expectPrintable(rendered: string, { color }: Pick<TextStyleOptions, 'color'> = { color: false }): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of colours
   const plain = color ? rendered.replace(/\u001b\[(?:1|2|22|31|32|33|35|39)m/g, '') : rendered;
   expect(RAW.exec(plain.replace(/\p{Cn}|\p{Co}/gu, ''))).toBeNull();
 }
 
-/** The judge of each form. */
+/** The check of each format. */
 export const FORM_JUDGES: Readonly<Record<FormatName, (document: string) => void>> = {
   text: (document) => expectPrintable(document),
   json: (document) => {
@@ -56,7 +56,7 @@ function expectOurMetrics(document: string): void {
 const METRICS_LINE =
   /^(?:# (?:TYPE|UNIT|HELP) edgewise_\w+ .*|edgewise_\w+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})? -?[\d.e+-]+|# EOF)$/;
 
-/** Every line is a command of ours. */
+/** Every line is a command that edgewise writes. */
 function expectOurAnnotations(document: string): void {
   expectPrintable(document);
   const lines = document.split('\n');
@@ -66,7 +66,7 @@ function expectOurAnnotations(document: string): void {
   expect(lines.at(-1)).toMatch(/^::notice title=edgewise::/);
 }
 
-/** Blocks and spans that we make, and no HTML but ours. */
+/** Expects only blocks and spans that edgewise writes, and no other HTML. */
 function expectOurMarkdown(document: string): void {
   expectPrintable(document);
   expect(document.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
@@ -81,14 +81,14 @@ function expectOurMarkdown(document: string): void {
   expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
 }
 
-/** The place in the same document, or the page of the forge, that a link of ours leads to. */
+/** Returns the target of a link: a place in the document, or a page of the forge. */
 function toTarget(url: string): string {
   if (url.startsWith('#')) return `<a name="${url.slice(1)}"></a>`;
   expect(url).toMatch(OUR_LINK);
   return url;
 }
 
-/** Elements and attributes that we make, one style and one script that are ours, and links that stay in the page or lead to the forge. */
+/** Expects only elements and attributes that edgewise writes, its own style and script, and links to the page itself or to the forge. */
 function expectOurPage(document: string): void {
   expectPrintable(document);
   const { elements, comments, mistakes } = readPage(document);
@@ -158,7 +158,7 @@ const OUR_NODES: ReadonlySet<string> = new Set([
   ...['table', 'tableRow', 'tableCell', 'link'],
 ]);
 
-/** Of the pipeline that the tests name. */
+/** Links of the pipeline in the tests. */
 const OUR_LINK = /^https:\/\/forge\.test\/[\w./%-]+(?:#L\d+)?$/;
 
 const OUR_HTML =

@@ -5,13 +5,13 @@ import { FORM_JUDGES } from './form-judges.ts';
 
 const PAGE = readFileSync(new URL('../../docs/reference/reports.md', import.meta.url), 'utf8');
 
-/** The forms that a command offers, as it says of one that there is not. */
+/** Lists the formats of a command, from its error about an unknown one. */
 async function listOffered(command: string): Promise<readonly string[]> {
   const { stderr } = await runCommand([command, '--report', 'none=file'], { cwd: '/' });
   return /The formats are (.*)\./.exec(stderr)?.[1]?.split(', ') ?? [];
 }
 
-// The compiler asks for a judge of each form in the table.
+// The compiler requires a check of each format in the table.
 describe.each(Object.keys(FORM_JUDGES))('the format %s', (name) => {
   it('is offered by a command', async () => {
     const offered = await Promise.all(['validate', 'plan', 'apply', 'drift'].map(listOffered));

@@ -15,7 +15,7 @@ import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
 import { makePlan, makeWrite } from './sample-plans.ts';
 
-/** Plans, results and diagnostics in which every text is hostile: whatever the API or a plan file may hold. */
+/** Plans, results and diagnostics in which every text is hostile, with any content that the API or a plan file can have. */
 
 export const TRICKS = [
   '\u001b[2J\u001b[1;1H',
@@ -85,7 +85,7 @@ const difference: fc.Arbitrary<Difference> = fc.record(
   { requiredKeys: ['path', 'origin', 'forcesReplace'] },
 );
 
-/** With a command that fits on a line, or does not. */
+/** With a command that fits on a line, or is too long. */
 const token: fc.Arbitrary<PlannedTokenSink> = fc.oneof(
   fc.record({ directory: text }),
   fc.record(
@@ -116,7 +116,7 @@ const writeIds: fc.Arbitrary<readonly WriteId[]> = fc.array(
   { maxLength: 2 },
 );
 
-/** Of kinds that there are, and about ids that can be some: of others there is no request to show. */
+/** Of existing kinds and with possible ids: a request to others cannot be shown. */
 const write: fc.Arbitrary<Write> = fc
   .record({
     act: fc.constantFrom('create', 'update', 'adopt', 'delete'),
@@ -300,7 +300,7 @@ export const report: fc.Arbitrary<Report> = fc.oneof(
   }),
 );
 
-/** The kind of what is submitted. */
+/** The kind of submissions. */
 export const ABUSE_REPORT = assertDefined(
   SUBMITTED_KINDS.find(({ name }) => name === 'AbuseReport'),
   'AbuseReport',

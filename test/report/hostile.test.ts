@@ -25,7 +25,7 @@ const options: fc.Arbitrary<TextStyleOptions> = fc.record({
   verbose: fc.boolean(),
 });
 
-/** The lines that are not indented: ours alone. */
+/** Lists the lines without indentation, which only edgewise writes. */
 function listHeadLines(rendered: string): readonly string[] {
   return stripVTControlCharacters(rendered)
     .split('\n')

@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 
-/** A page, read as a browser reads it: every element with its attributes, and every text. */
+/** A page as a browser reads it: every element with its attributes, and every text. */
 
 type Node = DefaultTreeAdapterMap['node'];
 
@@ -8,11 +8,11 @@ type Node = DefaultTreeAdapterMap['node'];
 export interface PageElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
-  /** What stands directly in it. */
+  /** Its own text, without that of its children. */
   readonly text: string;
 }
 
-/** What a document consists of, in the order in which it stands, and what a strict reader objects to. */
+/** The elements of a document in their order, and the errors of a strict parser. */
 export interface PageTree {
   readonly elements: readonly PageElement[];
   readonly comments: number;

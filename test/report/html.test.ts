@@ -141,7 +141,7 @@ describe('an HTML report of a plan', () => {
     expect(page).toContain(
       '<strong>access:</strong> will have the deny rule <code>europe</code> removed (policy.inbound[0]): <code>expressions',
     );
-    // The list of dangers has them.
+    // The list of dangers contains them.
     expect(page).toMatch(/<li>[^\n]* will be reached elsewhere: <code>hostports a.test:1 → b.test:1<\/code>/);
     const code = listTexts(readPage(page), 'code');
     expect(code.filter((text) => text === 'edge.yaml:3')).toHaveLength(3);

@@ -3,12 +3,12 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
-/** What GitHub's dialect of Markdown makes of a text. */
+/** Parses GitHub's dialect of Markdown. */
 export function parseMarkdown(text: string): Root {
   return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
 }
 
-/** The types of nodes and of those inside of them, in the order of the text. */
+/** Lists the types of nodes and of their descendants, in document order. */
 export function listBlocks(nodes: readonly Nodes[]): readonly string[] {
   return nodes.flatMap((node) => [node.type, ...('children' in node ? listBlocks(node.children) : [])]);
 }
@@ -23,7 +23,7 @@ export function toPlainText(nodes: readonly RootContent[]): string {
     .join(' ');
 }
 
-/** The pieces of code inside of paragraphs and headings. */
+/** Lists the code in paragraphs and headings. */
 export function listCode(nodes: readonly Nodes[]): readonly string[] {
   return nodes.flatMap((node) => {
     if (node.type === 'inlineCode') return [node.value];
@@ -31,7 +31,7 @@ export function listCode(nodes: readonly Nodes[]): readonly string[] {
   });
 }
 
-/** Nodes and those inside of them. */
+/** Lists nodes and their descendants. */
 export function listNodes(nodes: readonly Nodes[]): readonly Nodes[] {
   return nodes.flatMap((node) => [node, ...('children' in node ? listNodes(node.children) : [])]);
 }

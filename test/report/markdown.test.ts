@@ -117,7 +117,7 @@ describe('a comment', () => {
     expect(text.match(/<summary><code>Diff<\/code>/g)).toHaveLength(headings.length);
     const shown = EVERYTHING.changes.filter(({ action }) => action !== 'no-op').map(({ address }) => address);
     const rows = text.split('\n').filter((line) => /^[|] `[^`]`&nbsp;/.test(line));
-    // One that is changed and has drifted is in both parts.
+    // A resource that is changed and has drifted is in both parts.
     expect(rows.map((row) => /`([A-Z]\w+[/][^`]+)`/.exec(row)?.[1])).toEqual([...shown, 'TCPEdge/postgres']);
     expect(rows.at(-1)).toMatch(/see above<br>.*policy.inbound\[0\].*reverts/);
     expect(kinds[0]).toBe('html');
@@ -170,14 +170,14 @@ test('links a row to the line of its field, and does not repeat a danger', () =>
   expect(readRow(toPlan('hostports'))).toBe(
     '| `~`&nbsp;update | `TCPEdge/a`<br>`edge.yaml:9` | `hostports: a.test:1 → b.test:1` |',
   );
-  // What is no field of the manifest has the place of the whole.
+  // A value that is not a field of the manifest has the position of the document.
   expect(readRow(toPlan('mark.stack'))).toContain('`edge.yaml:3`');
   const danger = { group: 'traffic', danger: 'address-changed', path: 'hostports' } as const;
   const both = { ...danger, from: ['a.test:1'], to: ['b.test:1'] };
   expect(readRow(toPlan('hostports', { dangers: [both] }))).toMatch(
     /\| `hostports`: \[traffic danger above\]\(#danger-[\w-]+\) \|/,
   );
-  // A danger that leaves a value out does not stand for the field.
+  // A danger without a value does not replace the row of the field.
   expect(readRow(toPlan('hostports', { dangers: [{ ...both, to: ['c.test:1'] }] }))).toContain('a.test:1 → b.test:1');
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
 });
@@ -210,7 +210,7 @@ test('links each field of a row to its own line, unless that is the line of the 
   expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'b', 'c', 'a']);
   const [row = ''] = rows;
   expect(row).toContain('`TCPEdge/a`<br>[`edge.yaml:7`]');
-  // The line of the first is that of the row.
+  // The line of the first field is that of the row.
   expect(row).toContain('`description: "a" → "b"`<br>');
   expect(row).toMatch(/`pooled: false → true` \[`:9`\]\(\S*edge[.]yaml#L9\)/);
 });
@@ -226,7 +226,7 @@ test('ends a comment on drift as one on a plan: with commit, run, time and versi
     /^<sub>Commit \[`0123456`\]\(\S+\) · \[run 42\]\(\S+\) · 2026-03-01 12:&#8203;00 UTC · edgewise 1\.2\.3<\/sub>$/,
   );
   expect(ofPlan.split('\n')).toContain(last);
-  // The commit is said once.
+  // The commit is shown once.
   expect(text.split('0123456`')).toHaveLength(2);
   expect(text).not.toContain('Compared with');
   expect(text.lastIndexOf('\n### Changed')).toBeLessThan(text.indexOf('\n- It is unknown who made these changes'));

@@ -6,7 +6,7 @@ import { renderDriftText } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
 import { DRIFT, makeDrift, makeDrifted } from './sample-reports.ts';
 
-/** A comparison of so many resources that are as they should be. */
+/** A comparison of that many resources without drift. */
 function makeInSync(number: number): Drift {
   return makeDrift(Array.from({ length: number }, (_, index) => makeDrifted(`edge-${index}`, 'in-sync')));
 }

@@ -10,7 +10,7 @@ import { makeResult } from './sample-results.ts';
 
 const SECRET = 'SECRET';
 
-/** A plan that holds the value of a field wherever a plan can hold one. */
+/** A plan that contains the value of a field in every possible place. */
 function makeLeakyPlan(kind: string, field: string): Plan {
   const spec = { [field]: SECRET, description: 'seen' };
   const differences = [field, `${field}.inner`, `["${field}"]`].flatMap((path) => [
@@ -24,7 +24,7 @@ function makeLeakyPlan(kind: string, field: string): Plan {
       makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', spec } }),
       makeLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
     ],
-    // A plan of a kind that is not known has no writes: it is refused before it is shown.
+    // A plan of an unknown kind has no writes: it is refused before it is shown.
     writes:
       findKind(kind) === undefined
         ? []

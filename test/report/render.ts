@@ -8,7 +8,7 @@ import { writeMarkdown } from '../../src/report/markdown/write-markdown.ts';
 import { renderTextReport } from '../../src/report/render-text.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../../src/report/report.ts';
 
-/** Reports as texts, without what loads a format. */
+/** Renders reports as texts. */
 
 /** A plan that all of its violations block. */
 export function renderPlanText(plan: Plan, options: FormatOptions): string {

@@ -10,11 +10,11 @@ import type { Spec } from '../../src/model/state.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
 
-/** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
+/** Plans as literals, so that a test shows a plan beside its report. */
 
 export const PLAIN: TextStyleOptions = { color: false, width: 80, verbose: false };
 
-/** A plan of nothing, with what a test wants to see in it. */
+/** A plan without changes, with these members. */
 export function makePlan(parts: Partial<Plan> = {}): Plan {
   return {
     format: PLAN_FORMAT,
@@ -59,14 +59,14 @@ export function makeLiveChange(
   return makeChange(address, action, { live, ...parts });
 }
 
-/** A difference that the manifest made. */
+/** A difference that a manifest change caused. */
 export function makeDifference(path: string, parts: Partial<Difference> = {}): Difference {
   const [field] = parsePath(path) ?? [];
   const isOfSpec = typeof field === 'string' && field !== 'lifecycle' && field !== 'mark';
   return { ...(isOfSpec && { field }), path, origin: 'manifest', forcesReplace: false, ...parts };
 }
 
-/** What a write may be made with. */
+/** Optional members of a write. */
 export interface WriteParts extends Partial<Pick<Write, 'dependsOn' | 'last' | 'reason'>> {
   readonly resourceId?: string;
   readonly body?: JsonObject;
@@ -87,7 +87,7 @@ export function makeWrite(
 
 const METHODS = { create: 'POST', update: 'PATCH', adopt: 'PATCH', delete: 'DELETE' } as const;
 
-/** The ids of creations. */
+/** The write ids of creates. */
 export function toCreateIds(...addresses: readonly Address[]): readonly WriteId[] {
   return addresses.map((address) => toWriteId({ purpose: 'create', address }));
 }

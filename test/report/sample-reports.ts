@@ -18,9 +18,9 @@ import {
 } from './sample-plans.ts';
 import { MIXED, makeResult } from './sample-results.ts';
 
-/** One report of each sort, for what every form has to do with all of them. */
+/** One report of each sort, for tests of every format. */
 
-/** A mistake in a manifest, with its place and another one. */
+/** A mistake in a manifest, with a related position. */
 export const MISTAKE: Diagnostic = {
   code: 'duplicate-claim',
   severity: 'error',
@@ -115,7 +115,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   },
 };
 
-/** Ways to be taken for something else than text. */
+/** Texts that formats may read as syntax. */
 export const HOSTILE = [
   '<script>document.title = "owned"; alert(1)</script>',
   '</script><script>alert(2)</script>',
@@ -130,7 +130,7 @@ export const HOSTILE = [
   'endless'.repeat(60),
 ] as const;
 
-/** A plan that says something hostile wherever it can. */
+/** A plan with a hostile text in every possible place. */
 export function makeHostilePlan(): Plan {
   const all = HOSTILE.join(' ');
   const changes = HOSTILE.flatMap((text, index) => [
@@ -171,7 +171,7 @@ function listFirst([address]: readonly Address[]): readonly WriteId[] {
   return address === undefined ? [] : [toWriteId({ purpose: 'update', address })];
 }
 
-/** A plan of many changes that depend on each other by fours. */
+/** A plan of many changes that depend on each other in groups of four. */
 export function makeLargePlan(size: number): Plan {
   const names = Array.from({ length: size }, (_, index) => `TCPEdge/edge-${index}` as const);
   return makePlan({

@@ -2,14 +2,14 @@ import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import { makeWrite } from './sample-plans.ts';
 
-/** Results of an apply made by hand. */
+/** Results of an apply as literals. */
 
 /** A write that succeeded. */
 export function makeApplied(write: Write, resourceId?: string): Outcome {
   return { outcome: 'applied', write, id: resourceId };
 }
 
-/** A write that the service refused. */
+/** A write that the service rejected. */
 export function makeFailed(
   write: Write,
   message: string,
@@ -18,7 +18,7 @@ export function makeFailed(
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false, ...parts };
 }
 
-/** A write that waited in vain, or that an interruption kept from starting. */
+/** A write that was skipped because of its dependencies or an interrupt. */
 export function makeSkipped(write: Write, ...waitedFor: readonly WriteId[]): Outcome {
   const message = waitedFor.length === 0 ? 'interrupted' : `depends on ${waitedFor.join(', ')}`;
   return { outcome: 'skipped', write, message, waitedFor };

@@ -20,7 +20,7 @@ function save(plan: Plan): Plan {
   return JSON.parse(renderPlanJson(plan));
 }
 
-/** Every kind with every field: made, deleted, and each field added, removed and changed. */
+/** Every kind with every field: created, deleted, and each field added, removed and changed. */
 function listChanges(): Plan['changes'] {
   const { resources } = assertDefined(validate(FIXTURE).state, 'desired state');
   return [...resources.values()].flatMap(({ address, kind, spec }) => {
@@ -41,7 +41,7 @@ function listDifferences(name: string, spec: Spec) {
   );
 }
 
-/** The value with each scalar inside of it changed. */
+/** Changes each scalar in a value. */
 function change(value: Json): Json {
   if (typeof value !== 'object' || value === null) return `${value} changed`;
   if (Array.isArray(value)) return value.map(change);

@@ -43,7 +43,7 @@ describe('an abuse report as text', () => {
     const colored = render(REPORT, { ...PLAIN, color: true });
     expect(colored).toContain('\u001b[31mBANNED\u001b[39m');
     expect(colored).toContain('  UNDER_REVIEW\n');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of colours
     expect(colored.replaceAll(/\u001b\[\d+m/g, '')).toBe(render(REPORT));
   });
 

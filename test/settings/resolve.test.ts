@@ -5,7 +5,7 @@ import { findInLayers, findSetting, listMembersInLayers, resolveSetting } from '
 import type { Setting } from '../../src/settings/setting.ts';
 import { NAMED_SETTINGS, SETTING_GROUPS } from '../../src/settings/table.ts';
 
-/** Creates the `spec` of a document that sets the value at a path. */
+/** A `spec` with the value at a path. */
 function toSpec(path: string, value: string): JsonObject {
   const [first = '', ...rest] = path.split('.');
   return { [first]: rest.length === 0 ? value : toSpec(rest.join('.'), value) };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { checkRe2, compileRe2 } from '../../../src/kinds/re2.ts';
 import { toTries } from '../../tries.ts';
 
-/** What patterns are made of, and what parts of it look like in the wrong place. */
+/** Parts of patterns, and similar texts that are invalid there. */
 const PARTS = [
   ...['a', 'k', 'i', 's', 'U', 'm', 'z', 'é', '🙂', '0', '5', ' ', '\n', '-', ',', ':', '<', '>', '=', '!', 'P'],
   ...['.', '^', '$', '|', '*', '+', '?', '(', ')', '[', ']', '[^', '{', '}', '\\'],
@@ -60,7 +60,7 @@ const PARTS = [
   ...['[(?i-i)]', '[(?i-m)]', '[(?i-U)]', '[(?i-s:]'],
 ];
 
-/** Half of them balanced, so that not only mistakes are compared. */
+/** Half of them are balanced, so that valid patterns are compared too. */
 const pattern = fc.letrec<{ readonly text: string; readonly group: string }>((tie) => ({
   text: fc
     .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...PARTS) }, tie('group')), { maxLength: 8 })

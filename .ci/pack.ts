@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 
 const NOT_IN_GIT: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage']);
 
-/** Copies what git has of this checkout. The checkout may be a shallow clone, another user's, or no repository at all. */
+/** Copies the files of this checkout that git tracks. The checkout may be a shallow clone, belong to another user, or be no repository. */
 export function copyCheckout(folder: string): void {
   cpSync('.', folder, { recursive: true, filter: (path) => !NOT_IN_GIT.has(basename(path)) });
 }
 
 /**
- * Packs the package as npm publishes it, into `folder`. Packs a copy, because packing builds, and changes package.json
- * for a while. `isBuilt`: `dist` is up to date, so it is not built again. Returns the path of the tarball.
+ * Packs the package as npm publishes it, into `folder`. Packs a copy, because packing builds, and changes package.json for a while. `isBuilt`:
+ * `dist` is up to date, so it is not built again. Returns the path of the tarball.
  */
 export async function packCheckout(folder: string, { isBuilt = false } = {}): Promise<string> {
   const checkout = join(folder, 'checkout');

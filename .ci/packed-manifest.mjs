@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname } from 'node:path';
 
 /**
- * What npm runs before and after it packs: package.json is packed without what is for a checkout only, and is put back. npm warns whoever installs a
- * tarball whose package.json has `prepare`, though nothing of a tarball is to be prepared. It is kept in the checkout: several may share their node_modules.
+ * npm runs this before and after it packs. Before, it removes the members of package.json that only a checkout needs; after, it restores the file.
+ * With `prepare` in package.json, npm warns at the install of a tarball, although a tarball needs no preparation. The original is saved in the
+ * checkout, because several checkouts may share their node_modules.
  */
 const KEPT = '.edgewise/package.json';
 const FOR_A_CHECKOUT = ['scripts', 'devDependencies', 'allowScripts'];

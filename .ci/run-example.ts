@@ -34,7 +34,7 @@ const API_KEY = 'dev';
 /** The token of a pipeline. An example can contain it where it is not allowed. */
 const TOKEN = 'ghs_not-a-real-token';
 
-/** Reads an example of docs/diagnostics.md. A line of text above a code block says what it is. */
+/** Reads an example of docs/diagnostics.md. The line of text above a code block describes it. */
 export function readExample(example: string): RunnableExample {
   const blocks = parseExample(example);
   const codes = blocks.flatMap(({ text, language }, index) =>
@@ -69,7 +69,7 @@ export function listExamples(section: string): readonly string[] {
   return Array.from(section.matchAll(/[\s\S]*?^```console\n[\s\S]*?^```$/gm), ([example]) => example);
 }
 
-/** Returns the document in which each example shows what its command prints now. */
+/** Returns the document with the current output of each example. */
 export async function refreshExamples(document: string): Promise<string> {
   const sections = document.split(/^(?=### )/m).map(async (section) => {
     if (!section.startsWith('### ')) return section;

@@ -1,14 +1,14 @@
 import { isJsonArray, isJsonObject, type Json } from '../src/model/json.ts';
 import { PUBLISHED_SCHEMAS } from '../src/schemas/published.ts';
 
-/** The text of each file in schemas/, by its name there, as the sources say it must be. */
+/** The text of each file in schemas/, by its name, as generated from the sources. */
 export function renderSchemaFiles(): ReadonlyMap<string, string> {
   return new Map(PUBLISHED_SCHEMAS.map(({ file, toSchema }) => [file, `${renderJson(toSchema())}\n`]));
 }
 
 const WIDTH = 100;
 
-/** JSON for people: what fits on a line stands on one, and what cannot be seen is escaped. */
+/** JSON for people: a value that fits on one line is on one line, and invisible characters are escaped. */
 function renderJson(value: Json, indent = ''): string {
   const line = renderLine(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;

@@ -1,4 +1,4 @@
-# An account that people made by hand, and one edge of another stack.
+# An account with resources that were created by hand, and one edge of another stack.
 cat >account.json <<'JSON'
 {
   "resources": {

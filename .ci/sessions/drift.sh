@@ -1,4 +1,4 @@
-# A stack with one edge that somebody changed and opened, one that nobody applied yet, and one that changed in its manifest. One more edge is nobody's.
+# A stack with an edge that another user changed and opened, one that is not applied yet, and one whose manifest changed. Another edge is unmanaged.
 export EDGEWISE_BASE_URL=embedded:account.json
 cat >account.json <<'JSON'
 { "resources": { "TCPEdge": [{ "id": "edgtcp_3ALKRDJGD5v0k1wQmB7sHcYfJ2d", "hostports": ["1.tcp.example.net:20009"] }] } }

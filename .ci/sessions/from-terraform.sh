@@ -1,2 +1,2 @@
-# What the public provider made against the bundled server, with other values: its configuration, its state, and the account.
+# The configuration, the state and the account of the public provider, used with the bundled server and with other values.
 cp -R "$(dirname "${BASH_SOURCE[0]}")/../../test/terraform/." .

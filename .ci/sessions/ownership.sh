@@ -1,4 +1,4 @@
-# An ingress whose manifest has a new name, and an edge whose stack has one.
+# An ingress whose manifest is renamed, and an edge whose stack is renamed.
 export EDGEWISE_BASE_URL=embedded:account.json
 mkdir agents manifests
 cat >agents/agents.yaml <<'YAML'

@@ -1,4 +1,4 @@
-# A stack of the network team, with an edge that is open to everybody.
+# A stack of the network team, with an edge that is open to the internet.
 mkdir shop
 cat >shop/edgewise.yaml <<'YAML'
 apiVersion: edgewise/v1

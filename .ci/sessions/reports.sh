@@ -1,4 +1,4 @@
-# A stack that was applied, a field that somebody changed since, and a manifest that changed too.
+# An applied stack, a field that another user changed, and a changed manifest.
 export EDGEWISE_BASE_URL=embedded:account.json
 cat >edge.yaml <<'YAML'
 apiVersion: edgewise/v1

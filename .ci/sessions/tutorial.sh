@@ -1,4 +1,4 @@
-# What the reader's machine has: a home, and a name for commits. The times of commits are in the marks, so they are fixed.
+# The reader's machine: a home, and a name for commits. Marks contain the times of commits, so these are fixed.
 export HOME="$PWD" GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@example.com GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@example.com
 export GIT_AUTHOR_DATE='2026-03-01T12:00:00Z' GIT_COMMITTER_DATE='2026-03-01T12:00:00Z'

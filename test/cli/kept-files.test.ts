@@ -23,8 +23,8 @@ async function createWorkspaceWithoutFile(more?: string) {
   return { ...workspace, file };
 }
 
-describe('the missing file of a certificate', () => {
-  it('is no drift, because each runner is fresh', async () => {
+describe('the file of a certificate', () => {
+  it('is not drift if it is missing, because each runner starts empty', async () => {
     const { edgewise } = await createWorkspaceWithoutFile();
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(stdout).toContain('No drift: 1 resource is as it should be.');
@@ -32,7 +32,7 @@ describe('the missing file of a certificate', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is drift if the file has other content, whoever keeps it', async () => {
+  it('is drift if it has other content', async () => {
     const { edgewise, file } = await createWorkspaceWithoutFile();
     await mkdir(join(file, '..'), { recursive: true });
     await writeFile(file, 'other\n');

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createGitLab } from '../../src/forge/gitlab.ts';
 
-/** Starts a server that answers every request with this text. */
+/** Starts a server that responds to every request with this text. */
 async function startServer(text: string): Promise<string> {
   const server = createServer((_, response) => response.end(text));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has such an address
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has this type of address
 }
 
 it.each([

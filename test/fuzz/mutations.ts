@@ -65,7 +65,7 @@ const strange: fc.Arbitrary<Json> = fc.oneof(
 
 /** Converts to this project's type of JSON values. */
 function toJson(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value)) as Json; // it was made of JSON
+  return JSON.parse(JSON.stringify(value)) as Json; // it was created from JSON
 }
 
 type Change = { readonly at: number } & (

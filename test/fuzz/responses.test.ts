@@ -117,7 +117,7 @@ function isJson(body: Buffer): boolean {
 }
 
 function parseBody(body: string): Json {
-  return body === '' ? {} : (JSON.parse(body) as Json); // the server has said it
+  return body === '' ? {} : (JSON.parse(body) as Json); // the server reports it
 }
 
 function sampleOne<T>(arbitrary: fc.Arbitrary<T>, seed: number): T {

@@ -92,7 +92,7 @@ async function startListener(
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => new Promise<void>((done) => server.close(() => done())));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }; // a server that listens on a port has such an address
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }; // a server that listens on a port has this type of address
 }
 
 const FORGES = [
@@ -113,7 +113,7 @@ async function startEndlessServer(write: (response: ServerResponse, url: string)
     server.closeAllConnections();
     server.close();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has such an address
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a server that listens on a port has this type of address
   return { url, count: () => requests };
 }
 

@@ -98,7 +98,7 @@ async function createSharedFolder(workspace: Workspace, make: (path: string) => 
   return path;
 }
 
-describe.runIf(isRoot)('a folder of another user in a folder that everybody can write to', () => {
+describe.runIf(isRoot)('a folder of another user in a folder that every user can write to', () => {
   it.each(['--report markdown=shared/theirs/plan.md', '-o shared/theirs/plan.json', '--journal shared/theirs/journal'])(
     'gets nothing: %s',
     async (flags) => {
@@ -153,7 +153,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that everybody can 
   });
 });
 
-describe.runIf(isRoot)('a temporary name that another user took in a folder that everybody can write to', () => {
+describe.runIf(isRoot)('a temporary name of another user in a folder that every user can write to', () => {
   it.each([
     ['a report', (path: string) => writeFile(path, '<!-- edgewise:plan stack=test -->\n')],
     ['a report, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
@@ -178,7 +178,7 @@ describe.runIf(isRoot)('a temporary name that another user took in a folder that
   });
 });
 
-describe.runIf(isRoot)('a file of another user in a folder that everybody can write to', () => {
+describe.runIf(isRoot)('a file of another user in a folder that every user can write to', () => {
   const EDGE = `${STACK}${toEdge('a', 20001)}`;
   const WARNING = (path: string) =>
     `Warning: ${path} belongs to another user (uid ${NOBODY}), in a folder that every user can write to. That user decides what this run reads there.\n`;
@@ -314,7 +314,7 @@ describe('a file that is read', () => {
   });
 });
 
-describe('a foreign file', () => {
+describe('a file of another owner', () => {
   it('belongs neither to the user, nor to root, nor to the owner of the folder', () => {
     const path = join(tmpdir(), 'x');
     expect(isOwnedByAnotherUser(path, { uid: NOBODY }, 1000)).toBe(true);

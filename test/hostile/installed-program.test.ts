@@ -110,7 +110,7 @@ describe('a plan file with its manifests writes nothing', () => {
     expect(await listLive(scene)).toContain('1.tcp.example.net:20002');
   });
 
-  it('for a foreign plan in a folder of plans', async () => {
+  it('for a plan of another stack in a folder of plans', async () => {
     const scene = await createInstalledWorkspace();
     await scene.run('plan -R ~/m -o ~/plans');
     await scene.run(PLAN);

@@ -74,7 +74,7 @@ describe('an older report', () => {
     'no-such-command',
     'plan . --report json=no-such-folder/x.json',
     'plan . --report json=committed.json',
-  ])('is replaced by the failure of %s, so that nobody posts it', async (line) => {
+  ])('is replaced by the failure of %s, so that it is not posted', async (line) => {
     const workspace = await createCheckout({ 'committed.json': '{}' });
     git(workspace, 'add', '.');
     for (const text of [FORGED, 'notes of the user\n', '']) {

@@ -302,7 +302,7 @@ describe('the OpenAPI document', () => {
     expect(OPERATIONS.map(({ id }) => id).filter((id) => id.endsWith('sss'))).toEqual([]);
   });
 
-  it('is served to everybody, with the name of the version header', async () => {
+  it('is served without a key, with the name of the version header', async () => {
     const { handle } = createServer({ versionHeader: 'Acme-Version' });
     const response = await handle(new Request('http://localhost/openapi.json'));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);

@@ -85,7 +85,7 @@ function createDistortingTransport(handle: Transport, where: Where, distortion: 
     const { method, url } = request;
     const response = await handle(request);
     if (!response.ok || response.status === 204 || !where({ method, path: new URL(url).pathname })) return response;
-    const json = JSON.parse(await response.text()) as Json; // the bundled server answers JSON
+    const json = JSON.parse(await response.text()) as Json; // the bundled server responds with JSON
     return Response.json(distortResponse(json, distortion), response);
   };
 }

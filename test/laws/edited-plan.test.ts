@@ -179,7 +179,7 @@ function expectRevokedToken(error: unknown): void {
 }
 
 async function expectRefusedOrSame(planned: Planned, { what, document }: Edit, honest: unknown): Promise<void> {
-  const sent = await listSent(planned, document as unknown as PlanFileContent); // whatever it is, it is read as one
+  const sent = await listSent(planned, document as unknown as PlanFileContent); // any value is read as a plan
   if (sent !== 'refused') expect(sent, what).toEqual(honest);
 }
 

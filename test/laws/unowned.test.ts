@@ -12,7 +12,7 @@ import { settleStack, toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 import { World } from './world.ts';
 
-describe('a foreign resource', () => {
+describe('an unowned resource', () => {
   it('is never changed or deleted, whatever it contains', LONG, async () => {
     const property = fc.asyncProperty(arbitraryNeighbours(), async ({ others, stacks, metadata }) => {
       const world = new World();

@@ -32,7 +32,7 @@ describe('the mark in the metadata', () => {
     expect(splitMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
   });
 
-  it('is read from JSON that somebody formatted differently', () => {
+  it('is read from JSON in another format', () => {
     const text = renderMetadata({ city: 'Zürich', size: 1 }, MARK).replace('ü', '\\u00fc').replace(':1', ' : 1.0\n');
     expect(splitMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
   });

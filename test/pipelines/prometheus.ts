@@ -32,7 +32,7 @@ scrape_configs:
   const url = await startService('prometheus', toFlags(folder), 'ready to receive');
   const ask = async (path: string): Promise<Answer> => {
     const body = await (await fetch(`${url}/api/v1/${path}`)).json();
-    return (body as { readonly data: Answer }).data; // the form of every answer of its API
+    return (body as { readonly data: Answer }).data; // the members of each response of its API
   };
   const countSeries: Prometheus['countSeries'] = async (query) => {
     const { result = [] } = await ask(`query?query=${encodeURIComponent(query)}`);

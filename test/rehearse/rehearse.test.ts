@@ -98,7 +98,7 @@ describe('a rehearsal', () => {
     expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toBeUndefined();
   });
 
-  it('reports a conflict with a foreign resource: a safety rule, and nothing is written without consent', async () => {
+  it('reports a conflict with an unowned resource: a safety rule, and nothing is written without consent', async () => {
     const { edgewise, server, recorder } = await planChange(
       POOL + toManifest('TCPEdge', 'one', {}),
       toManifest('TCPEdge', 'one', {}),
@@ -142,7 +142,7 @@ describe('a rehearsal', () => {
     });
   });
 
-  it('loads foreign resources unchanged, whatever the bundled server would refuse', async () => {
+  it('loads unowned resources unchanged, also if the bundled server would reject them', async () => {
     const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
     await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     const distort = async (request: Request) => {

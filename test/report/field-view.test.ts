@@ -189,7 +189,7 @@ test('stacks values that are too long for one line, whole', () => {
   expect(renderCreate('TCPEdge', { description: to ?? '' })).toBe(`description: "${to}"`);
 });
 
-test('moves remarks below a value without room behind it', () => {
+test('moves notes below a value without room behind it', () => {
   const plan = makePlan({
     changes: [
       makeLiveChange('TCPEdge/a', 'update', {
@@ -214,7 +214,7 @@ test('shows nothing, null and empty lists as no value, and empty text as text', 
   expect(render('')).toBe('extensions.permit-pty: "x" → ""');
 });
 
-test('remarks only on values that may have changed at the service', () => {
+test('adds a note only to values that may have changed at the service', () => {
   const render = (origin: DifferenceCause) =>
     renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }));
   expect(render('manifest')).toBe('description: "a" → "b"');

@@ -13,7 +13,7 @@ export interface Service {
   readonly wait: (seconds: number) => void;
   /** Sends a request of another user, which must succeed. */
   readonly call: (request: string, body?: Json) => Promise<void>;
-  /** Everything that the service holds, by kind. */
+  /** Every resource of the service, by kind. */
   readonly listResources: () => ReadonlyMap<string, readonly JsonObject[]>;
 }
 

@@ -3,7 +3,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { type Call, listOf, objectOf, textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
-/** Creates credentials, oldest first, and gives their ids. */
+/** Creates credentials, oldest first, and returns their ids. */
 async function createMany(call: Call, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1)

@@ -20,7 +20,7 @@ export function describeWalkShare(share: number): void {
   const size = Math.ceil(WALKS / SHARES);
   const from = share * size + 1;
   describe('a history with faults', () => {
-    it(`is repaired by one apply, without a lost token or a changed foreign resource: ${size} walks from ${from}`, {
+    it(`is repaired by one apply, without a lost token or a changed unowned resource: ${size} walks from ${from}`, {
       timeout: TIMEOUT_MS,
     }, async () => {
       const { exitCode, output } = await simulate(['--from', String(from), '--seeds', String(size)]);

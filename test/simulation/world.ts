@@ -32,17 +32,17 @@ export interface World {
   readonly time: VirtualTime;
   readonly server: Server;
   readonly checker: RequestChecker;
-  /** The same service, as others reach it. */
+  /** The same service for other users. */
   readonly shared: SharedService;
   readonly stacks: readonly TestStack[];
-  /** Where runs work, with `tokens` in it. */
+  /** The folder of the runs, with `tokens` in it. */
   readonly folder: string;
   readonly trace: string[];
   readonly log: (line: string) => void;
   readonly mutant: Mutant;
-  /** How the service answers always. */
+  /** The behaviours of the service. */
   readonly behaviours: ServiceBehaviours;
-  /** Every run that was started, the first one first. */
+  /** Every started run, the oldest first. */
   readonly runs: ObservedRun[];
   /** Every apply that failed after a rehearsal. */
   readonly failures: FailedApply[];
@@ -114,7 +114,7 @@ async function callByOthers(
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** What the documents of a stack attach modules to. */
+/** The targets of a stack's modules. */
 function listAttachedTargets(stack: TestStack): readonly string[] {
   const ids = new Map<string, Json | undefined>(
     stack.map(({ kind, name, spec }) => [toAddress(kind, name), spec['id']]),
@@ -123,7 +123,7 @@ function listAttachedTargets(stack: TestStack): readonly string[] {
   return stack.map(({ spec }) => toTarget({ edge_id: resolve(spec['edge_id']), id: resolve(spec['id']) }));
 }
 
-/** How many requests run at once and how long lists are, as a Stack says it. */
+/** The concurrency and the page size, as in a Stack. */
 export function chooseApi(chance: SeededRandom): JsonObject {
   return { concurrency: chance.pick([1, 2, 4, 8]), page_size: chance.pick([1, 2, 5, 100]) };
 }

@@ -3,12 +3,12 @@ import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'n
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
 
-/** OpenSSH's own programs: a server that trusts a certificate authority, and a client that signs in with a certificate. */
+/** The programs of OpenSSH: a server that trusts a certificate authority, and a client that signs in with a certificate. */
 
-/** Administrators have these in their path, users often not. */
+/** Administrators have these in their path, other users often not. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
 
-/** The absolute path of a program, as sshd wants to be called; `undefined` when it is not installed. */
+/** The absolute path of a program, which sshd requires. `undefined` if it is not installed. */
 export function findProgram(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find(isExecutable);
 }
@@ -28,7 +28,7 @@ export interface KeyPair {
   readonly publicKey: string;
 }
 
-/** Makes a key pair without a passphrase. */
+/** Creates a key pair without a passphrase. */
 export function createKeyPair(file: string, type: 'ed25519' | 'ecdsa' | 'rsa'): KeyPair {
   execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', 'test', '-f', file]);
   return { file, publicKey: readFileSync(`${file}.pub`, 'utf8').trim() };
@@ -37,17 +37,17 @@ export function createKeyPair(file: string, type: 'ed25519' | 'ecdsa' | 'rsa'): 
 /** An SSH server on a free port of the loopback interface. */
 export interface Sshd {
   readonly port: number;
-  /** A file that knows the server's host key. */
+  /** A file with the server's host key. */
   readonly knownHosts: string;
-  /** Everything that the server said. */
+  /** The log of the server. */
   readonly log: () => string;
-  /** Ends it, and every session on it. */
+  /** Stops the server and its sessions. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Listens as socket activation does: each connection gets an `sshd -i` of its own, so that no other process can
- * take the port first, and no start has to be awaited. `settings` are lines of sshd_config.
+ * Listens as socket activation does: each connection gets its own `sshd -i`, so that no other process can claim the port first, and no start
+ * has to be awaited. `settings`: lines of sshd_config.
  */
 export async function startSshd(folder: string, settings: readonly string[]): Promise<Sshd> {
   createPrivilegeSeparationFolder();

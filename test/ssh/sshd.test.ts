@@ -142,7 +142,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     expect(await use('own', { certificate: 'none' })).toMatchObject({ exitCode: 255, stdout: '' });
   });
 
-  it('admits nobody but its principals', async () => {
+  it('admits only its principals', async () => {
     expect(await use('another')).toMatchObject(refusedFor(/name is not a listed principal/));
   });
 
@@ -160,12 +160,12 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     expect(await use('far')).toMatchObject(refusedFor(/not from a permitted source address/));
   });
 
-  it('admits nobody before it is valid and after it has expired', async () => {
+  it('admits no user before it is valid and after it has expired', async () => {
     expect(await use('early')).toMatchObject(refusedFor(/Certificate invalid: not yet valid/));
     expect(await use('expired')).toMatchObject(refusedFor(/Certificate invalid: expired/));
   });
 
-  it('admits nobody after a revocation as in docs/how-to/ssh.md, unlike other certificates of the key', async () => {
+  it('admits no user after a revocation as in docs/how-to/ssh.md, unlike other certificates of the key', async () => {
     const list = join(folder, 'revoked_keys');
     mkdirSync(join(folder, 'revoking'));
     const authority = `TrustedUserCAKeys ${join(folder, 'ca.pub')}`;
@@ -195,7 +195,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     expect(await use('forced', { at: revoking })).toMatchObject({ exitCode: 0 });
   });
 
-  it('admits nobody without principals if the authority is trusted by TrustedUserCAKeys', async () => {
+  it('admits no user without principals if the authority is trusted by TrustedUserCAKeys', async () => {
     expect(await use('anybody')).toMatchObject(refusedFor(/Certificate lacks principal list/));
     const reason = /does not contain an authorized principal/;
     expect(await use('anybody', { at: sshdOfRoles })).toMatchObject(refusedFor(reason));

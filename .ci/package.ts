@@ -61,7 +61,7 @@ checkLinks(packed);
 checkCommandAlone(packed);
 await Promise.all(
   [fromTarball, fromGit].map(async (project) => {
-    // The types are the same on each Node, and the compiler runs on one.
+    // The types are the same on each Node, so the compiler runs once.
     await runProgram(join(project, 'node_modules', '.bin', 'tsc'), ['-p', '.'], { cwd: project });
     for (const version of SUPPORTED) await checkOnNode(project, version);
   }),

@@ -60,7 +60,7 @@ describe('--take-over', () => {
     expect((await edgewise('plan test.yaml --token-directory tokens --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('has no effect once everything is moved', async () => {
+  it('has no effect once every resource is taken over', async () => {
     const { edgewise } = await createTakeOver();
     expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
     const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');

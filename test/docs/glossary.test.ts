@@ -178,6 +178,30 @@ it.each(globSync('src/*').sort())('no message, report or explanation in %s has a
   expect(files.flatMap((file) => listTexts(readFileSync(file, 'utf8')).flatMap(findRuledOut))).toEqual([]);
 });
 
+/** The comments of a file in TypeScript, shell or YAML, and the titles of its tests. */
+function listComments(file: string): readonly string[] {
+  const source = readFileSync(file, 'utf8');
+  if (!file.endsWith('.ts')) return Array.from(source.matchAll(/^\s*#.*$/gm), ([comment]) => comment);
+  const comments = source.matchAll(/\/\*\*[\s\S]*?\*\/|\/\/ .*$/gm);
+  const titles = source.matchAll(/\b(?:describe|it|test)\b(?:\.\w+)*(?:\([^()]*\))?\(\s*'((?:\\.|[^'\\\n])*)'/g);
+  return [
+    ...Array.from(comments, ([comment]) => comment.replace(/\s*\n\s*\*/g, '')),
+    ...Array.from(titles, ([, title = '']) => title),
+  ];
+}
+
+const ROOMS_OF_TESTS = [...globSync('test/*').filter((name) => !name.endsWith('.md')), '.ci'];
+
+it.each(ROOMS_OF_TESTS.sort())('no comment and no title in %s has a ruled-out word', (room) => {
+  const files = room.endsWith('.ts')
+    ? [room]
+    : globSync([`${room}/**/*.{ts,sh}`, `${room}/*/live.yaml`, `${room}/{run,tools,other-tools,image}`]);
+  const texts = files.filter((file) => !file.includes('node_modules')).flatMap(listComments);
+  // git, HTML and Terraform have attributes.
+  const prose = texts.map((text) => text.replace(/`[^`]*`|\battributes?\b/gi, ''));
+  expect(prose.flatMap(findRuledOut)).toEqual([]);
+});
+
 it('no diagnostic and no example has a ruled-out word', () => {
   expect(Object.values(DIAGNOSTIC_CODES).flatMap(findRuledOut)).toEqual([]);
   expect(findRuledOut(DOCUMENTS.get('docs/diagnostics.md') ?? '')).toEqual([]);

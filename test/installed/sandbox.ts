@@ -22,7 +22,7 @@ export const { root: ROOT, project: PROJECT, bin: BIN } = inject('installed');
 /** The installed command, as `npx edgewise` and scripts of package.json find it. */
 export const EDGEWISE = join(PROJECT, 'node_modules/.bin/edgewise');
 
-/** A user who owns none of the files: `nobody`. */
+/** The user id of `nobody`, which owns none of the files. */
 export const NOBODY = 65_534;
 
 /** Whether tests can run the program as another user. */

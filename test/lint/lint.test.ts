@@ -372,7 +372,7 @@ describe('expressions', () => {
     ['a name', "conn.foo == 'x'", 'conn.foo'],
     ['what cannot be read', ') > 1', ')'],
   ])('are located on their line of a block: %s', (_, wrong, marked) => {
-    const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
+    const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a note', `    ${wrong}`];
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
     const [found, ...others] = lint('TCPEdge', body, toStack('no-backend: "off"'));
     expect(others).toEqual([]);

@@ -80,7 +80,7 @@ describe.each(COMMANDS)('%s', (line) => {
       expect(listWrites(workspace)).toEqual([]);
     });
 
-    it('refuses one that moved, with its former folder', async () => {
+    it('refuses one in another folder, and names its former folder', async () => {
       const workspace = await approveBoth();
       const moved = toStack('shop', { api: { base_url: 'https://other.test' } });
       await workspace.write({ 'live/stage/edgewise.yaml': moved });

@@ -259,7 +259,7 @@ describe('the changes since a commit', () => {
     expect(stdout).toContain('real/four.yaml');
   });
 
-  it('include removed and moved files, and a folder that became a stack of its own', async () => {
+  it('include removed and renamed files, and a folder that became a stack of its own', async () => {
     const workspace = await createWorkspace({ ...toRepository(4), 'live/s03/sub/edge.yaml': toEdge('sub', 30001) });
     const { folder, write } = workspace;
     commitAll(folder);

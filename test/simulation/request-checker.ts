@@ -54,7 +54,7 @@ export class RequestChecker {
   readonly violations: string[] = [];
   /** Every token in a response, by the id of its credential. */
   readonly tokens = new Map<string, string>();
-  /** When a resource lost our mark, or was moved to another of our stacks. */
+  /** When a resource lost our mark, or was handed over to another of our stacks. */
   readonly #lostMs = new Map<string, number>();
   /** Names in the marks of creates without a later look-up, by run and path. */
   readonly #unseen = new Map<string, readonly string[]>();

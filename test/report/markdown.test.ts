@@ -1,33 +1,25 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
-import {
-  joinMarkdownCells,
-  renderCodeSpan,
-  renderCommentMarker,
-  renderFence,
-  toShortProse,
-} from '../../src/report/markdown/text.ts';
+import { renderCommentMarker, toShortProse } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
-import { LONG } from '../tries.ts';
 import { FORM_JUDGES } from './form-judges.ts';
-import { text as hostileText } from './hostile-values.ts';
-import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
-import { renderMarkdownReport } from './render.ts';
+import { TRICKS } from './hostile-checks.ts';
 import {
-  EVERYTHING,
-  makeChange,
-  makeDifference,
-  makeLiveChange,
-  makePlan,
-  makeWrite,
-  PLAIN,
-  toCreateIds,
-  toNormal,
-} from './sample-plans.ts';
+  expectForgeLinksOnly,
+  expectOneCodeSpan,
+  expectOneFence,
+  expectOneMarker,
+  expectProse,
+  expectWholeBlocks,
+  PIPELINE,
+  SHA,
+} from './markdown-checks.ts';
+import { listCode, parseMarkdown } from './markdown-tree.ts';
+import { renderMarkdownReport } from './render.ts';
+import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
@@ -124,14 +116,6 @@ describe('a comment', () => {
     expect(kinds[1]).toBe('heading');
   });
 });
-
-const SHA = '0123456789abcdef0123456789abcdef01234567';
-const PIPELINE = {
-  commit: SHA,
-  commitUrl: `https://forge.test/commit/${SHA}`,
-  runUrl: 'https://forge.test/runs/42',
-  filesUrl: `https://forge.test/blob/${SHA}/`,
-};
 
 test('opens the diff of three changes, and folds that of four', () => {
   const toUpdates = (count: number) =>
@@ -291,15 +275,8 @@ describe('a comment in a pipeline', () => {
     expect(text).toContain('Commit `fedcba9`');
   });
 
-  test('links only to the forge, whatever manifests, labels and files are called', () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        const change = { ...edge, place: { file: text, line: 3 }, owner: text };
-        FORM_JUDGES.markdown(
-          render({ about: 'plan', plan: { ...plan, changes: [change] }, blocking: [] }, { pipeline: PIPELINE }),
-        );
-      }),
-    );
+  test.each(TRICKS)('links only to the forge if manifests and owners are called %j', (trick) => {
+    expectForgeLinksOnly(trick);
   });
 
   test('shows 50 of 300 creates, and folds the others as one block', () => {
@@ -334,20 +311,15 @@ test('shows whole values in the open table of ten changes whose diff is folded',
   expect(listOpen(1).join('')).toContain('and 2 more fields');
 });
 
+/** Each trick, all of them in one text, and URLs at the ends of sentences. */
+const TEXTS = [
+  ...[...TRICKS, TRICKS.join(' '), '', ' ', '`', '```', '````', '|', '-', '1.', '+ a'],
+  'See https://a.example.com/x?y=1&z=[2]#top, or (http://b.example.com/~a_b*c).',
+  'https://a.example.com:8443/`b|c <https://d.example.com>',
+];
+
 describe('text of users', () => {
-  test('is prose of one paragraph with text only, and URLs as code', () => {
-    const url = fc.webUrl({ withQueryParameters: true, withFragments: true });
-    const mixed = fc.array(fc.oneof(hostileText, url)).map((parts) => parts.join(' '));
-    fc.assert(
-      fc.property(fc.oneof(hostileText, mixed), (text) => {
-        const { children } = parseMarkdown(`x ${toShortProse(text)}`);
-        expect(children).toHaveLength(1);
-        expect(listBlocks(children).filter((type) => type !== 'inlineCode' && type !== 'text')).toEqual(['paragraph']);
-        for (const code of listCode(children)) expect(code).toMatch(/^https?:\/\/\S+$/);
-        expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|https?:\/\//);
-      }),
-    );
-  });
+  test.each(TEXTS)('is prose of one paragraph with text only, and URLs as code: %j', expectProse);
 
   test('keeps a URL in prose unchanged for copying', () => {
     const url = 'https://api.example.com:8443/v1/~a_b*c?x=[1]&y=2#top';
@@ -356,52 +328,15 @@ describe('text of users', () => {
     }
   });
 
-  test('is one piece of code as code, in a paragraph and in a cell', () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        expect(listBlocks(parseMarkdown(`x ${renderCodeSpan(text)}`).children)).toEqual([
-          'paragraph',
-          'text',
-          'inlineCode',
-        ]);
-        const table = parseMarkdown(
-          `${joinMarkdownCells(['a', 'b'])}${joinMarkdownCells(['---', '---'])}${joinMarkdownCells([renderCodeSpan(text), toShortProse(text)])}`,
-        );
-        expect(listBlocks(table.children).slice(0, 9)).toEqual([
-          ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],
-          ...['tableRow', 'tableCell', 'inlineCode'],
-        ]);
-        const cell = listBlocks(table.children).slice(9);
-        expect(cell.slice(0, 1)).toEqual(['tableCell']);
-        expect(cell.slice(1).filter((type) => type !== 'text' && type !== 'inlineCode')).toEqual([]);
-        expect(cell.length > 1).toBe(toShortProse(text).trim() !== '');
-      }),
-    );
+  test.each(TEXTS)('is one piece of code in a paragraph and in a cell: %j', expectOneCodeSpan);
+
+  test.each(TEXTS)('stays in its fence: %j', (text) => {
+    expectOneFence([text, 'a', text]);
   });
 
-  test('stays in its fence', () => {
-    fc.assert(
-      fc.property(fc.array(hostileText), (lines) => {
-        const { children } = parseMarkdown(renderFence('diff', lines));
-        expect(listBlocks(children)).toEqual(['code']);
-      }),
-    );
-  });
+  test.each(TEXTS)('does not end the marker: %j', expectOneMarker);
 
-  test('does not end the marker', () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        const marker = renderCommentMarker('plan', text, {
-          color: false,
-          width: 0,
-          verbose: false,
-          compact: false,
-        }).trimEnd();
-        expect(listBlocks(parseMarkdown(marker).children)).toEqual(['html']);
-        expect(marker.slice(4, -3)).not.toContain('--');
-        expect(marker.indexOf('>')).toBe(marker.length - 1);
-      }),
-    );
+  test('of a pipeline does not end the marker', () => {
     const options = {
       color: false,
       width: 0,
@@ -417,55 +352,14 @@ describe('text of users', () => {
 });
 
 describe('a comment at its size limit', () => {
-  const size = fc.constantFrom(0, 1, 30, 400);
-  const plan = fc
-    .record({
-      creates: size,
-      deletes: size,
-      updates: size,
-      text: hostileText,
-      length: fc.integer({ min: 1, max: 3000 }),
-    })
-    .map(({ creates, deletes, updates, text, length }): Plan => {
-      const long = text.padEnd(length, '`@|</details> ');
-      const make = (number: number, toChange: (index: number) => Change) =>
-        Array.from({ length: number }, (_, index) => toChange(index));
-      const changes = [
-        ...make(deletes, (index) =>
-          makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2', reason: long, spec: { description: long } }),
-        ),
-        ...make(updates, (index) =>
-          makeLiveChange(`TCPEdge/u${index}`, 'update', {
-            id: 'edgtcp_2',
-            differences: [
-              makeDifference('description', { from: 'a', to: long, origin: index % 2 === 0 ? 'drift' : 'both' }),
-            ],
-          }),
-        ),
-        ...make(creates, (index) =>
-          makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
-        ),
-      ];
-      const writes = make(10, (index) => makeChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
-        makeWrite('create', address, { dependsOn: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
-      );
-      return makePlan({ changes, writes });
-    });
-
-  test('is cut at whole blocks', LONG, () => {
-    fc.assert(
-      fc.property(plan, fc.boolean(), (huge, verbose) => {
-        const text = render({ about: 'plan', plan: huge, blocking: [] }, { verbose });
-        expect(text.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
-        const blocks = parseMarkdown(text).children;
-        const html = blocks.flatMap((block) => (block.type === 'html' ? [block.value] : []));
-        expect(html.filter((one) => one.startsWith('<details>')).length).toBe(
-          html.filter((one) => one === '</details>').length,
-        );
-        expect(blocks.filter(({ type }) => !BLOCKS.has(type))).toEqual([]);
-      }),
-      { numRuns: 10 },
-    );
+  test.each([
+    { creates: 400, deletes: 0, updates: 0, length: 3000 },
+    { creates: 0, deletes: 400, updates: 0, length: 3000 },
+    { creates: 0, deletes: 0, updates: 400, length: 3000 },
+    { creates: 30, deletes: 30, updates: 30, length: 3000 },
+    { creates: 400, deletes: 400, updates: 400, length: 1 },
+  ])('is cut at whole blocks: $creates creates, $deletes deletes, $updates updates of $length characters', (sizes) => {
+    for (const verbose of [false, true]) expectWholeBlocks({ ...sizes, text: TRICKS.join(' ') }, verbose);
   });
 
   test('says what it leaves out, the least important first', () => {
@@ -484,5 +378,3 @@ describe('a comment at its size limit', () => {
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
   });
 });
-
-const BLOCKS: ReadonlySet<string> = new Set(['html', 'heading', 'paragraph', 'table', 'code', 'blockquote', 'list']);

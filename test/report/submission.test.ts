@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { renderSubmissionJson } from '../../src/report/machine/json.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../src/report/text/submission.ts';
-import { ABUSE_REPORT } from './hostile-values.ts';
+import { ABUSE_REPORT } from './hostile-checks.ts';
 
 const PLAIN = { color: false, width: 0, verbose: false };
 

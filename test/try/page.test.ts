@@ -9,7 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { listExamples, readExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
-import { text as hostileText, TRICKS } from '../report/hostile-values.ts';
+import { text as hostileText } from '../laws/hostile-values.ts';
+import { TRICKS } from '../report/hostile-checks.ts';
 import { buildPage, describeInBrowsers } from './shown-page.ts';
 
 /** The behaviour of the page of `npm run try`. */

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { KINDS, OWNED_KINDS, SUBMITTED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES } from '../../src/model/danger.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift, type DriftedChange } from '../../src/model/drift.ts';
-import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { ExtraChanges, Plan, PlanComparison, SafetyViolation } from '../../src/model/plan.ts';
@@ -13,40 +12,10 @@ import type { Spec } from '../../src/model/state.ts';
 import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
-import { makePlan, makeWrite } from './sample-plans.ts';
+import { TRICKS } from '../report/hostile-checks.ts';
+import { makePlan, makeWrite } from '../report/sample-plans.ts';
 
 /** Plans, results and diagnostics in which every text is hostile, with any content that the API or a plan file can have. */
-
-export const TRICKS = [
-  '\u001b[2J\u001b[1;1H',
-  '\u001b]0;title\u0007',
-  '\u009b31m',
-  '\r',
-  '\n',
-  '\n- TCPEdge/victim   delete',
-  '\r\n0 to delete, 0 to replace, 0 to update, 0 to adopt, 0 to create; 9 unchanged.\n',
-  '\u0000',
-  '\u007f',
-  '\u202e',
-  '\u2066',
-  '\u200b',
-  '\ufeff',
-  '\u2028',
-  '\u2029',
-  '\u00ad',
-  '\u3164',
-  '\ud800',
-  '\u{e0041}',
-  '</details><script>alert(1)</script>',
-  '```\n# x',
-  '@team | x',
-  '#123 GH-1 www.example.com https://example.com a@example.com',
-  '[x](javascript:alert(1)) ![x](//x) <!-- -->',
-  '`` ` ```` \\| \\`',
-  ':shipit: $x$ ~label !1 %1 &1',
-  '%%{init}%% end; w1 --> w2',
-  'WeightedBackend/pool (known after apply)',
-] as const;
 
 export const text = fc
   .array(fc.oneof(fc.constantFrom(...TRICKS), fc.string({ unit: 'binary', maxLength: 6 }), fc.constantFrom('a', ' ')), {
@@ -298,12 +267,6 @@ export const report: fc.Arbitrary<Report> = fc.oneof(
       error: fc.record({ message: text, remedy: text }),
     }),
   }),
-);
-
-/** The kind of submissions. */
-export const ABUSE_REPORT = assertDefined(
-  SUBMITTED_KINDS.find(({ name }) => name === 'AbuseReport'),
-  'AbuseReport',
 );
 
 export const abuseReport = fc.record({

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
+import { MUTANTS } from './invented-kinds/mutants.ts';
+import { INVENTED_KINDS } from './invented-kinds/tables.ts';
+import { withInventedKinds } from './invented-kinds/with-invented-kinds.ts';
 import { SOURCE_MUTANTS } from './simulation/source-mutants.ts';
-import { MUTANTS } from './stranger/mutants.ts';
-import { STRANGERS } from './stranger/tables.ts';
-import { withStrangers } from './stranger/with-strangers.ts';
 
 /**
  * The tests, by how long they take and what they need. `npm test` runs `fast` and `installed`; `npm run test:all` runs every project, and `--
@@ -74,7 +74,7 @@ export default defineConfig({
           name: 'fast',
           include: [
             'test/*.test.ts',
-            `test/!(${[...Object.values(LONG).flat(), 'installed', 'stranger'].join('|')})/**/*.test.ts`,
+            `test/!(${[...Object.values(LONG).flat(), 'installed', 'invented-kinds'].join('|')})/**/*.test.ts`,
           ],
         },
       },
@@ -93,11 +93,11 @@ export default defineConfig({
       })),
       {
         extends: true,
-        plugins: [withStrangers(), withBrokenSource(broken)],
+        plugins: [withInventedKinds(), withBrokenSource(broken)],
         test: {
-          name: 'stranger',
-          include: ['test/stranger/**/*.test.ts', ...OF_EVERY_KIND],
-          env: { EDGEWISE_BIN: program, EDGEWISE_KINDS: STRANGERS.map(({ name }) => name).join(' ') },
+          name: 'invented-kinds',
+          include: ['test/invented-kinds/**/*.test.ts', ...OF_EVERY_KIND],
+          env: { EDGEWISE_BIN: program, EDGEWISE_KINDS: INVENTED_KINDS.map(({ name }) => name).join(' ') },
         },
       },
     ],

@@ -10,7 +10,7 @@ import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace
 /** Another user of the machine leaves files above the manifests, where edgewise searches by default. */
 
 const ROOT = 0;
-const STRANGER = 65_534;
+const OTHER_USER = 65_534;
 /** Only root can give a file to another user. */
 const isRoot = process.getuid?.() === ROOT;
 
@@ -39,7 +39,7 @@ async function createForeignRepository({
 }: Awaited<ReturnType<typeof createWorkspaceBelowShared>>): Promise<void> {
   await mkdir(join(shared, '.git'));
   await write({ 'defaults.yaml': DEFAULTS });
-  changeOwner(STRANGER, join(shared, '.git'), join(shared, 'defaults.yaml'));
+  changeOwner(OTHER_USER, join(shared, '.git'), join(shared, 'defaults.yaml'));
 }
 
 const NOT_USED = 'defaults.yaml has Defaults for these manifests, but is not used, because ';
@@ -68,7 +68,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
     await createForeignRepository(workspace);
     const cwd = join(workspace.shared, 'build');
     const { exitCode, stdout, stderr } = await workspace.edgewise(line, { cwd });
-    expect(stdout + stderr).toContain(`${NOT_USED}it belongs to another user (uid ${STRANGER})`);
+    expect(stdout + stderr).toContain(`${NOT_USED}it belongs to another user (uid ${OTHER_USER})`);
     expect(exitCode).toBe(3);
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET' || !line.startsWith('export'))).toEqual(
       [],
@@ -107,7 +107,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   it('are not searched where no repository was found', async () => {
     const workspace = await createWorkspaceBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
-    changeOwner(STRANGER, join(workspace.shared, 'defaults.yaml'));
+    changeOwner(OTHER_USER, join(workspace.shared, 'defaults.yaml'));
     const { exitCode } = await workspace.edgewise('validate manifests', { cwd: join(workspace.shared, 'build') });
     expect(exitCode).toBe(0);
   });
@@ -119,24 +119,24 @@ describe.runIf(isRoot)('Defaults above the manifests are refused by name', () =>
     'as a link of another user to a file of root': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      changeOwner(STRANGER, join(folder, 'top/defaults.yaml'));
+      changeOwner(OTHER_USER, join(folder, 'top/defaults.yaml'));
     },
     'as a link of root to a file of another user': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      changeOwner(STRANGER, join(folder, 'top/real'));
+      changeOwner(OTHER_USER, join(folder, 'top/real'));
     },
     'as a file that every user can write': ({ folder }) => chmod(join(folder, 'top/defaults.yaml'), 0o666),
     'in a folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o777),
     'in a sticky folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o1777),
-    'in a folder of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top')),
-    'above a folder of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top/live')),
+    'in a folder of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top')),
+    'above a folder of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top/live')),
     'above a folder that every user can write': ({ folder }) => chmod(join(folder, 'top/live'), 0o777),
-    'beside a .git of another user': ({ folder }) => changeOwner(STRANGER, join(folder, 'top/.git')),
+    'beside a .git of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top/.git')),
     'beside a .git that links to a folder of another user': async ({ folder }) => {
       await rename(join(folder, 'top/.git'), join(folder, 'git'));
       await symlink('../git', join(folder, 'top/.git'));
-      changeOwner(STRANGER, join(folder, 'git'));
+      changeOwner(OTHER_USER, join(folder, 'git'));
     },
   };
 
@@ -188,7 +188,7 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
     const workspace = await createWorkspace(FILES);
     for (const path of listAll(workspace.folder)) await chmod(path, 0o777);
     await expectUsed(workspace, ROOT);
-    changeOwner(STRANGER, join(workspace.folder, 'defaults.yaml'));
+    changeOwner(OTHER_USER, join(workspace.folder, 'defaults.yaml'));
     expect((await workspace.edgewise('validate live/web')).stdout).toContain(NOT_USED);
   });
 
@@ -216,14 +216,14 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
       'lies outside of the repository',
     );
     await rm(join(shared, '.git'), { recursive: true });
-    changeOwner(STRANGER, join(shared, 'rules.yaml'));
+    changeOwner(OTHER_USER, join(shared, 'rules.yaml'));
     expect((await edgewise('validate manifests', { cwd })).stdout).toContain('lies outside of the repository');
   });
 
   it('is not asked for the stacks beside the manifests', async () => {
     const workspace = await createWorkspaceBelowShared();
     await mkdir(join(workspace.shared, '.git'));
-    changeOwner(STRANGER, join(workspace.shared, '.git'));
+    changeOwner(OTHER_USER, join(workspace.shared, '.git'));
     const context = { cwd: join(workspace.shared, 'build'), uid: ROOT };
     expect(findRepository(join(context.cwd, 'manifests'), context)).toBeUndefined();
     expect(listRootsOfPaths(['manifests'], context)).toEqual([context.cwd]);
@@ -233,7 +233,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
     const workspace = await createWorkspaceBelowShared();
     const { shared, write, edgewise } = workspace;
     await write({ 'node_modules/edgewise/schemas/manifest.schema.json': '{}', 'node_modules/.bin/edgewise': '' });
-    changeOwner(STRANGER, ...listAll(join(shared, 'node_modules')));
+    changeOwner(OTHER_USER, ...listAll(join(shared, 'node_modules')));
     const cwd = join(shared, 'build');
     const env = { PATH: '' };
     const { stdout } = await edgewise('init other --name other --base-url embedded:', { cwd, env });

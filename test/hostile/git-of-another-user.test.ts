@@ -9,7 +9,7 @@ import { commitAll, git, toRepository } from '../repository/tree.ts';
 
 /** Another user of the machine, or a hook that starts edgewise, tries to make git read another repository or run a program. */
 
-const STRANGER = 65_534;
+const OTHER_USER = 65_534;
 const isRoot = process.getuid?.() === 0;
 /** A configuration of git that trusts no repository of another owner. */
 const NO_EXCEPTION = {
@@ -20,7 +20,7 @@ const NO_EXCEPTION = {
 
 function changeOwner(folder: string): void {
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
-    lchownSync(join(folder, name), STRANGER, STRANGER);
+    lchownSync(join(folder, name), OTHER_USER, OTHER_USER);
 }
 
 describe.runIf(isRoot)('a repository of another user', () => {

@@ -23,7 +23,7 @@ import { listTouched, type PlanOptions, World } from './world.ts';
 interface ChangesAfterApproval {
   /** Whether other manifest changes are merged. */
   readonly isMerged: boolean;
-  readonly outside: 'nothing' | 'sets a field' | 'does a part of it' | 'deletes' | 'creates a stranger';
+  readonly outside: 'nothing' | 'sets a field' | 'does a part of it' | 'deletes' | 'creates another resource';
   readonly at: number;
   readonly field: number;
   readonly donors: readonly TestResource[];
@@ -44,7 +44,7 @@ function arbitraryChangesAfterApproval(): fc.Arbitrary<ChangesAfterApproval> {
       'sets a field',
       'does a part of it',
       'deletes',
-      'creates a stranger',
+      'creates another resource',
     ),
     at: fc.nat(11),
     field: fc.nat(11),
@@ -99,7 +99,7 @@ function expectReason(
   { members, more, less }: PlanComparison,
   { isMerged, outside, ...meanwhile }: ChangesAfterApproval,
 ): void {
-  const isQuiet = outside === 'nothing' || outside === 'creates a stranger';
+  const isQuiet = outside === 'nothing' || outside === 'creates another resource';
   const isSameRun = meanwhile.approvedWith === meanwhile.appliedWith;
   // Another user may claim the unique value of a change. Then its resource is adopted or blocks the change.
   if (!isMerged && outside === 'nothing' && isSameRun) expect({ members, more, less }).toEqual({});
@@ -141,7 +141,7 @@ async function changeOutside(
   const subject = first[at % Math.max(1, first.length)];
   const donor = donors[at % donors.length];
   try {
-    if (outside === 'creates a stranger' && donor !== undefined)
+    if (outside === 'creates another resource' && donor !== undefined)
       await createOutsideResource(world, donor, () => 'made by hand');
     if (subject === undefined) return;
     const kind = getKind(subject.kind);

@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { MUTANT_VARIABLE } from '../broken-source.ts';
-import { MUTANTS } from '../stranger/mutants.ts';
+import { MUTANTS } from '../invented-kinds/mutants.ts';
 
 /** The tests that use the invented kinds as a user does. */
-const JOURNEYS = ['life', 'contract', 'schemas'].map((name) => `test/stranger/${name}.test.ts`);
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'stranger'];
+const JOURNEYS = ['life', 'contract', 'schemas'].map((name) => `test/invented-kinds/${name}.test.ts`);
+const VITEST = [
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--config',
+  'test/vitest.config.ts',
+  '--project',
+  'invented-kinds',
+];
 
 /** Runs the tests of the invented kinds, and returns their output. */
 function runJourneys(mutant: string, tests: readonly string[]): Promise<string> {

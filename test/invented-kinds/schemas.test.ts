@@ -7,12 +7,12 @@ import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { objectOf } from '../server/caller.ts';
-import { STRANGERS } from './tables.ts';
+import { INVENTED_KINDS } from './tables.ts';
 
-const DOCUMENTS = parseAllDocuments(readFileSync(new URL('stranger.yaml', import.meta.url), 'utf8')).map((document) =>
+const DOCUMENTS = parseAllDocuments(readFileSync(new URL('manifests.yaml', import.meta.url), 'utf8')).map((document) =>
   objectOf(document.toJS()),
 );
-const IN_MANIFESTS = STRANGERS.filter(({ role }) => role !== 'submitted').map(({ name }) => name);
+const IN_MANIFESTS = INVENTED_KINDS.filter(({ role }) => role !== 'submitted').map(({ name }) => name);
 
 function createCheck(kind?: string): (document: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
@@ -32,7 +32,7 @@ describe('the published documents of invented kinds', () => {
 
   it('contain every operation in the OpenAPI document', () => {
     const paths = objectOf(createOpenApiDocument()['paths']);
-    const operations = OPERATIONS.filter(({ kind }) => STRANGERS.includes(kind));
+    const operations = OPERATIONS.filter(({ kind }) => INVENTED_KINDS.includes(kind));
     expect(new Set(operations.map(({ action }) => action)).size).toBe(8);
     for (const { path, method, id } of operations)
       expect(objectOf(objectOf(paths[path])[method.toLowerCase()])['operationId']).toBe(id);

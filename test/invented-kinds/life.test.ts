@@ -8,10 +8,10 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toTranscript, type Workspace, withoutReads } from '../cli/workspace.ts';
 import { objectOf } from '../server/caller.ts';
-import { STRANGERS } from './tables.ts';
-import { SEED } from './waters.ts';
+import { SEED } from './seed.ts';
+import { INVENTED_KINDS } from './tables.ts';
 
-const MANIFEST = readFileSync(new URL('stranger.yaml', import.meta.url), 'utf8');
+const MANIFEST = readFileSync(new URL('manifests.yaml', import.meta.url), 'utf8');
 const DOOR = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C the keeper\n';
 const BUOY = 'water_2k9XLPDYGXNLtxcTVgVsKTFzfRt/buoy_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
 const HOUR_MS = 3_600_000;
@@ -25,10 +25,10 @@ interface Coast extends Workspace {
 }
 
 /** The manifests of the invented kinds with a service, and a clock that the test controls. */
-async function createStrangerWorkspace(manifest = MANIFEST): Promise<Coast> {
+async function createInventedWorkspace(manifest = MANIFEST): Promise<Coast> {
   let time = NOW.getTime();
   const now = (): Date => new Date(time);
-  const workspace = await createWorkspace({ 'stranger.yaml': manifest, 'door.pub': DOOR }, { now, seed: SEED });
+  const workspace = await createWorkspace({ 'manifests.yaml': manifest, 'door.pub': DOOR }, { now, seed: SEED });
   const wait = (hours: number): void => {
     time += hours * HOUR_MS;
   };
@@ -40,7 +40,7 @@ async function createStrangerWorkspace(manifest = MANIFEST): Promise<Coast> {
   };
   const change: Coast['change'] = async (name, body) => {
     const { path } = assertDefined(
-      STRANGERS.find((kind) => kind.name === name),
+      INVENTED_KINDS.find((kind) => kind.name === name),
       name,
     );
     const [resource] = workspace.server.snapshot().resources[name] ?? [];
@@ -55,7 +55,7 @@ async function createStrangerWorkspace(manifest = MANIFEST): Promise<Coast> {
 describe('a resource of an invented kind', () => {
   it('has every field in the manifest of these tests', () => {
     const documents = parseAllDocuments(MANIFEST).map((document) => objectOf(document.toJS()));
-    for (const kind of STRANGERS.filter(({ role }) => role !== 'submitted')) {
+    for (const kind of INVENTED_KINDS.filter(({ role }) => role !== 'submitted')) {
       const stated = documents.find((document) => document['kind'] === kind.name) ?? {};
       const times = Object.values(kind.validity ?? {});
       const fields = kind.specFields.flatMap(([name]) => (times.includes(name) ? [] : [name]));
@@ -65,20 +65,20 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is created as planned, reverted after a change by others, renewed in time, and deleted', async () => {
-    const { show, change, wait, folder } = await createStrangerWorkspace();
+    const { show, change, wait, folder } = await createInventedWorkspace();
     await expect(await show('validate', 'apply --yes', 'plan --detailed-exitcode')).toMatchFileSnapshot(
-      'goldens/made.txt',
+      'goldens/created.txt',
     );
     expect(await readFile(join(folder, 'words/agnes.token'), 'utf8')).toMatch(/^\w{27}_\w{20}\n$/);
     expect(await readFile(join(folder, 'agnes.txt'), 'utf8')).toMatch(/^pilot pass plt_\w{27}\n$/);
     await change('Lighthouse', { colour: 'green', signalling: { enabled: false }, is_lit: false });
-    await expect(await show('drift', 'apply --yes', 'drift')).toMatchFileSnapshot('goldens/put-right.txt');
+    await expect(await show('drift', 'apply --yes', 'drift')).toMatchFileSnapshot('goldens/reverted.txt');
     wait(11);
     await expect(await show('apply --yes', 'destroy --yes')).toMatchFileSnapshot('goldens/renewed-and-deleted.txt');
   });
 
   it('is linted', async () => {
-    const { edgewise, server } = await createStrangerWorkspace();
+    const { edgewise, server } = await createInventedWorkspace();
     await edgewise('apply --yes');
     const transport = async (request: Request): Promise<Response> => {
       const answer = await server.handle(request);
@@ -90,7 +90,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is shown with computed values and without secrets', async () => {
-    const { edgewise, show, folder } = await createStrangerWorkspace();
+    const { edgewise, show, folder } = await createInventedWorkspace();
     await edgewise('apply --yes');
     const shown = await show(
       'get',
@@ -105,7 +105,7 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is exported to manifests that adopt it and change nothing', async () => {
-    const first = await createStrangerWorkspace();
+    const first = await createInventedWorkspace();
     await first.edgewise('apply --yes');
     const { resources } = first.server.snapshot();
     const free = Object.entries(resources).map(([kind, members]) => [
@@ -128,9 +128,9 @@ describe('a resource of an invented kind', () => {
       .replace('volume: 7', 'volume: loud')
       .replace('{ Flag: blue }', '{ Flag: blue, flag: red }')
       .replace('valid_for: 12h', 'valid_for: a while')
-      .replace('file: door.pub', 'file: stranger.yaml');
-    await expect(await (await createStrangerWorkspace(wrong)).show('validate')).toMatchFileSnapshot(
-      'goldens/wrong.txt',
+      .replace('file: door.pub', 'file: manifests.yaml');
+    await expect(await (await createInventedWorkspace(wrong)).show('validate')).toMatchFileSnapshot(
+      'goldens/invalid.txt',
     );
     const odd = MANIFEST.replace('is_lit: true', 'is_lit: false')
       .replace('volume: 7', 'volume: 0')
@@ -138,11 +138,11 @@ describe('a resource of an invented kind', () => {
       .replace('ship.flag', 'ship.flags')
       .replace('External/generator: 100', 'External/generator: 0')
       .replace('crew: [agnes, john]', 'crew: [agnes, agnes]');
-    await expect(await (await createStrangerWorkspace(odd)).show('validate')).toMatchFileSnapshot('goldens/odd.txt');
+    await expect(await (await createInventedWorkspace(odd)).show('validate')).toMatchFileSnapshot('goldens/lint.txt');
   });
 
   it('is explained', async () => {
-    const { show } = await createStrangerWorkspace();
+    const { show } = await createInventedWorkspace();
     const topics = [
       'Lighthouse',
       'Lighthouse.fog_horn.signals',
@@ -153,8 +153,8 @@ describe('a resource of an invented kind', () => {
   });
 
   it('is submitted, read and awaited by its own command', async () => {
-    const { edgewise, server, show, wait } = await createStrangerWorkspace();
-    await expect(await show('sighting --help', 'sighting submit --help')).toMatchFileSnapshot('goldens/submitting.txt');
+    const { edgewise, server, show, wait } = await createInventedWorkspace();
+    await expect(await show('sighting --help', 'sighting submit --help')).toMatchFileSnapshot('goldens/submitted.txt');
     const { stdout, stderr } = await edgewise('sighting submit whale serpent --seen-by agnes');
     expect(stdout, stderr).toContain(': open, 0 of 2 creatures decided\n');
     const id = /sght_\w{27}/.exec(stdout)?.[0];

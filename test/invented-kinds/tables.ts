@@ -279,4 +279,4 @@ function toMs(duration: Json): number {
 }
 
 /** The invented kinds, to be added to the registry. */
-export const STRANGERS: readonly Kind[] = [LIGHTHOUSE, PILOT_PASS, BUOY, SIGHTING];
+export const INVENTED_KINDS: readonly Kind[] = [LIGHTHOUSE, PILOT_PASS, BUOY, SIGHTING];

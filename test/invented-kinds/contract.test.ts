@@ -5,7 +5,7 @@ import { withConformanceChecks } from '../server/conformance.ts';
 import { describeKind } from '../server/contract.ts';
 import type { ContractTarget } from '../server/contract-target.ts';
 import { createTestServer } from '../server/test-server.ts';
-import { SEED } from './waters.ts';
+import { SEED } from './seed.ts';
 
 const TARGET: ContractTarget = {
   transport: withConformanceChecks(createTestServer({ seed: SEED }).server.handle),

@@ -4,7 +4,7 @@ import { FORMATS } from '../../src/kinds/formats.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { KINDS } from '../../src/kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
-import { STRANGERS } from './tables.ts';
+import { INVENTED_KINDS } from './tables.ts';
 
 type TypeWords = {
   readonly [Type in FieldType['type']]: Words<Omit<Extract<FieldType, { readonly type: Type }>, 'type'>>;
@@ -56,7 +56,7 @@ const SILENT_KIND = defineKind({
   fields: {},
 });
 
-const OWN_FIELDS = STRANGERS.flatMap(({ fields, lifecycle }) => [
+const OWN_FIELDS = INVENTED_KINDS.flatMap(({ fields, lifecycle }) => [
   ...Object.values(fields),
   ...Object.values(lifecycle),
 ]);
@@ -68,11 +68,11 @@ const ALL_FIELDS = [
 
 describe('the tables of the invented kinds', () => {
   it('are in the registry, as if a line had been added to it', () => {
-    expect(KINDS.slice(-STRANGERS.length)).toEqual(STRANGERS);
+    expect(KINDS.slice(-INVENTED_KINDS.length)).toEqual(INVENTED_KINDS);
   });
 
   it.each(listWords(SILENT_KIND))('use %s of a kind', (word) => {
-    expect(STRANGERS.filter((kind) => isSaid(word, kind, SILENT_KIND))).not.toEqual([]);
+    expect(INVENTED_KINDS.filter((kind) => isSaid(word, kind, SILENT_KIND))).not.toEqual([]);
   });
 
   it.each(listWords(SILENT_FIELD).filter((word) => word !== 'type'))('use %s of a field', (word) => {
@@ -91,7 +91,7 @@ describe('the tables of the invented kinds', () => {
     const found = {
       lifecycles: new Set(ALL_FIELDS.map(({ lifecycle }) => lifecycle)),
       clears: new Set(ALL_FIELDS.flatMap(({ clear }) => clear ?? [])),
-      roles: new Set(STRANGERS.map(({ role }) => role)),
+      roles: new Set(INVENTED_KINDS.map(({ role }) => role)),
       formats: new Set(ALL_TYPES.flatMap((type) => (type.type === 'text' ? (type.format ?? []) : []))),
     };
     expect(found).toEqual({

@@ -28,6 +28,19 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     for (const text of setup.shows ?? []) expect(shown).toContain(text);
   });
 
+  it('keeps no output that nothing compares', () => {
+    const { setup, again, markdown } = played;
+    const texts = ['plan.txt', 'apply.txt', ...(again === undefined ? [] : ['again.txt'])];
+    const compared = [
+      ...(setup.texts === true ? texts : ['actions.txt']),
+      ...(markdown === undefined ? [] : ['plan.md']),
+    ];
+    const kept = ['plan.txt', 'apply.txt', 'again.txt', 'actions.txt', 'plan.md'].filter((file) =>
+      existsSync(join(folder, file)),
+    );
+    expect(kept.toSorted()).toEqual(compared.toSorted());
+  });
+
   it('explains itself in its first lines', async () => {
     const file = existsSync(join(folder, 'live.yaml')) ? 'live.yaml' : 'manifest.yaml';
     expect(await readFile(join(folder, file), 'utf8')).toMatch(/^# .{40}/);

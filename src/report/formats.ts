@@ -16,7 +16,7 @@ interface FormatEntry {
 }
 
 /**
- * All report formats. A new format needs its own file, an entry here, in FORM_JUDGES of test/report, and a line in
+ * All report formats. A new format needs its own file, an entry here, in FORMAT_CHECKS of test/report, and a line in
  * docs/reference/reports.md.
  */
 const REPORT_FORMATS = {

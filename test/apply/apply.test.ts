@@ -8,7 +8,7 @@ import { type MarkDraft, renderMetadata } from '../../src/model/mark.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
-import { makePlan, makeWrite } from '../report/sample-plans.ts';
+import { createPlan, createWrite } from '../report/sample-plans.ts';
 
 const MARK: MarkDraft = {
   stack: 's',
@@ -45,7 +45,7 @@ const DELIVER: Write = {
   reason: '',
 };
 
-const REMOVE = makeWrite('delete', 'TCPEdge/old', { resourceId: 'edgtcp_1' });
+const REMOVE = createWrite('delete', 'TCPEdge/old', { resourceId: 'edgtcp_1' });
 
 const WORKING: TokenSink = { test: async () => [], deliver: async ({ name }) => `safe/${name}` };
 const BROKEN: TokenSink = { test: async () => [], deliver: () => Promise.reject(new Error('disk full')) };
@@ -63,7 +63,7 @@ async function applyWrites(writes: readonly Write[], { answer, list, sink = WORK
   const sent: string[] = [];
   const made: JsonObject[] = [];
   const events: ApplyEvent[] = [];
-  const result = await applyPlan(makePlan({ stack: 's', writes }), {
+  const result = await applyPlan(createPlan({ stack: 's', writes }), {
     client: {
       limit: Object.assign(<T>(run: () => Promise<T>) => run(), { inTurn: (start: () => void) => start() }),
       shown: new ObservedResponseFields(NO_OP_SECRET_REDACTOR),
@@ -188,7 +188,7 @@ describe('a new credential', () => {
   });
 
   it('replaces the old credential even if the delivery cannot be recorded', async () => {
-    const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
+    const old = createWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
     const { result, sent } = await applyWrites([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
     expect(formatOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
@@ -249,7 +249,7 @@ describe('a delete', () => {
 });
 
 it('starts the last writes when all others have succeeded or failed', async () => {
-  const last = makeWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
+  const last = createWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
   const { sent } = await applyWrites([REMOVE, CREATE, last], {
     answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),
   });

@@ -5,7 +5,7 @@ import type { WriteId } from '../../src/model/write.ts';
 import { withFaults } from '../../src/server/index.ts';
 import type { TestResource } from '../laws/stack.ts';
 import { listTouched, World } from '../laws/world.ts';
-import { makeWrite } from '../report/sample-plans.ts';
+import { createWrite } from '../report/sample-plans.ts';
 
 const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
 const HOSTPORT = '1.tcp.example.net:20001';
@@ -151,8 +151,8 @@ describe('any other conflict', () => {
 
 describe('writes that wait for a conflict to end', () => {
   it('do not delay other writes', async () => {
-    const waiting = Array.from({ length: 100 }, (_, index) => makeWrite('delete', `TCPEdge/waits-${index}`));
-    const other = makeWrite('delete', 'TCPEdge/other');
+    const waiting = Array.from({ length: 100 }, (_, index) => createWrite('delete', `TCPEdge/waits-${index}`));
+    const other = createWrite('delete', 'TCPEdge/other');
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
     const ended: WriteId[] = [];
     await runWrites([...waiting, other], {

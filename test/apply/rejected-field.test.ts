@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findRejectedField } from '../../src/apply/check-response.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
-import { makeWrite } from '../report/sample-plans.ts';
+import { createWrite } from '../report/sample-plans.ts';
 
 function createRejection(said: string, details: Readonly<Record<string, string>>): ApiError {
   const [method, path, status] = ['POST', '/edges/tcp', 400];
@@ -11,7 +11,7 @@ function createRejection(said: string, details: Readonly<Record<string, string>>
   return new ApiError(message, { status, code: 'ERR_1', method, path, operationId: undefined, details });
 }
 
-const CREATE = makeWrite('create', 'TCPEdge/a');
+const CREATE = createWrite('create', 'TCPEdge/a');
 
 test.each<readonly [Readonly<Record<string, string>>, string | undefined]>([
   [{ field: 'backend.backend_id' }, 'backend.backend_id'],
@@ -52,6 +52,6 @@ test('names the module with its field', () => {
 
 test('names no field for a write that sends none', () => {
   expect(
-    findRejectedField(makeWrite('delete', 'TCPEdge/a'), createRejection('no', { field: 'description' })),
+    findRejectedField(createWrite('delete', 'TCPEdge/a'), createRejection('no', { field: 'description' })),
   ).toBeUndefined();
 });

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Report, StackReportPart } from '../../src/report/report.ts';
 import { renderHtmlReport, renderStacksHtml } from '../report/render.ts';
-import { EVERYTHING, makeLiveChange, makePlan, PLAIN } from '../report/sample-plans.ts';
-import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
+import { createLiveChange, createPlan, EVERYTHING, PLAIN } from '../report/sample-plans.ts';
+import { createHostilePlan, createLargePlan, HOSTILE, REPORTS } from '../report/sample-reports.ts';
 import {
   ARTIFACTS,
   CHROMIUM,
@@ -96,7 +96,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
 
   it.each([360, 500, 704, 705, 900, 1200, 1900])('scrolls links below its bar at %s px', async (width) => {
     const dangers = [{ group: 'access', danger: 'unrestricted' }] as const;
-    const large = makeLargePlan(20);
+    const large = createLargePlan(20);
     const plan = { ...large, changes: large.changes.map((change) => ({ ...change, dangers })) };
     const kinds = { ...EVERYTHING, changes: EVERYTHING.changes.map((change) => ({ ...change, dangers })) };
     const toPart = (name: string, shown: Plan): StackReportPart => {
@@ -118,7 +118,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
   });
 
   it('scrolls a link below its bar when the page is opened at it, and after the bar has grown', async () => {
-    const plan = { ...EVERYTHING, changes: makeLargePlan(60).changes };
+    const plan = { ...EVERYTHING, changes: createLargePlan(60).changes };
     const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'links-opened' });
     const url = page.url();
     await page.goto('about:blank');
@@ -144,7 +144,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
   });
 
   function makeReport(): Report {
-    return { about: 'plan', plan: makeLargePlan(12), blocking: [] };
+    return { about: 'plan', plan: createLargePlan(12), blocking: [] };
   }
 
   describe('filters', () => {
@@ -171,7 +171,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
 
     it('by groups of dangers and by owner, with several values or none', async () => {
       const toEdge = (name: string, team: string, ...groups: readonly ('access' | 'traffic')[]) =>
-        makeLiveChange(`TCPEdge/${name}`, 'update', {
+        createLiveChange(`TCPEdge/${name}`, 'update', {
           id: `edgtcp_${name}`,
           owner: team,
           dangers: groups.map((group) => ({ group, danger: 'gap' })),
@@ -180,9 +180,9 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
         toEdge('both', 'data team', 'access', 'traffic'),
         toEdge('cut', 'web', 'traffic'),
         toEdge('safe', 'web'),
-        makeLiveChange('TCPEdge/orphan', 'update', { id: 'edgtcp_o' }),
+        createLiveChange('TCPEdge/orphan', 'update', { id: 'edgtcp_o' }),
       ];
-      const plan = makePlan({ changes, ownerLabel: 'team' });
+      const plan = createPlan({ changes, ownerLabel: 'team' });
       const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'facets' });
       expect(await readButtons(page, 'danger')).toEqual(['access1', 'traffic2']);
       expect(await readButtons(page, 'owner')).toEqual(['data team1', 'web2']);
@@ -264,7 +264,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
   });
 
   it('shows hostile text as text', async () => {
-    const plan = makeHostilePlan();
+    const plan = createHostilePlan();
     const { page, deeds } = await open({ about: 'plan', plan, blocking: [] }, { name: 'hostile' });
     await page.getByRole('searchbox').fill('alert');
     expect(deeds).toEqual([]);
@@ -310,7 +310,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
 
   describe('on paper', () => {
     it.each([true, false])('shows closed parts, and no controls (scripts: %s)', async (javaScriptEnabled) => {
-      const report: Report = { about: 'plan', plan: makeLargePlan(200), blocking: [] };
+      const report: Report = { about: 'plan', plan: createLargePlan(200), blocking: [] };
       const { page } = await open(report, { name: 'print', colorScheme: 'dark', javaScriptEnabled });
       expect(await page.locator('details.item[open]').count()).toBe(0);
       await page.emulateMedia({ media: 'print' });
@@ -335,7 +335,7 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
   });
 
   it('opens and filters two thousand changes', async () => {
-    const report: Report = { about: 'plan', plan: makeLargePlan(2000), blocking: [] };
+    const report: Report = { about: 'plan', plan: createLargePlan(2000), blocking: [] };
     const { page, deeds } = await open(report, { name: 'large' });
     expect(await readStatus(page)).toBe('2000 in all');
     await page.getByRole('searchbox').fill('edge-1999');

@@ -2,7 +2,7 @@ import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GAUGES, renderDriftMetrics } from '../../src/report/machine/metrics.ts';
-import { makeDrift, makeDrifted } from '../report/sample-reports.ts';
+import { createDrift, createDriftedChange } from '../report/sample-reports.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
 const CERTIFICATE = `---
@@ -170,8 +170,8 @@ describe('metrics', () => {
 
 it('metrics state the earliest end of the certificates that have one address', () => {
   const ends = ['2027-03-01T00:00:00Z', '2027-01-01T00:00:00Z', '2027-02-01T00:00:00Z'];
-  const changes = ends.map((validUntil) => makeDrifted('alice', 'in-sync', { validUntil }));
-  const text = renderDriftMetrics({ about: 'drift', drift: makeDrift(changes) }, {});
+  const changes = ends.map((validUntil) => createDriftedChange('alice', 'in-sync', { validUntil }));
+  const text = renderDriftMetrics({ about: 'drift', drift: createDrift(changes) }, {});
   expect(listSeries(text).filter((line) => line.includes('certificate_end'))).toEqual([
     expect.stringMatching(new RegExp(` ${Date.parse('2027-01-01T00:00:00Z') / 1000}$`)),
   ]);

@@ -17,7 +17,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
-import { makePlan } from '../report/sample-plans.ts';
+import { createPlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
 const IDS = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
@@ -36,7 +36,7 @@ const CHANGE: Change = {
   sent: { request_headers: { add: HEADERS } },
 };
 
-const PLAN = makePlan({ changes: [CHANGE], writes: createOrderedWrites([CHANGE], 'production') });
+const PLAN = createPlan({ changes: [CHANGE], writes: createOrderedWrites([CHANGE], 'production') });
 
 describe('a mutated plan file', () => {
   let folder: string;

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import { API_KEY, catchError, createFakeService, sayJson } from './fake-service.ts';
+import { API_KEY, catchError, createFakeService, createJsonResponse } from './fake-service.ts';
 
 /** Returns the rejection of a POST with this response. */
-async function failureOf(answer: Response | Error, apiKey = API_KEY): Promise<Error> {
+async function catchPostError(answer: Response | Error, apiKey = API_KEY): Promise<Error> {
   const { client } = createFakeService({ 'POST /edges/tcp': [answer] }, { apiKey });
   const error = await catchError(client.send('POST', '/edges/tcp', {}));
   if (!(error instanceof Error)) throw new Error('Not an error');
@@ -23,7 +23,7 @@ describe('an API error', () => {
       msg: 'another edge serves this hostport',
       details: { operation_id: 'op_1', hostport: '1.tcp.example.net:20001' },
     };
-    const error = await failureOf(answer(body, 409));
+    const error = await catchPostError(answer(body, 409));
     expect(error).toBeInstanceOf(ApiError);
     expect(error.message).toBe(
       'POST /edges/tcp: 409 hostport_taken: another edge serves this hostport (operation_id: op_1; hostport: 1.tcp.example.net:20001)',
@@ -41,7 +41,7 @@ describe('an API error', () => {
   it.each(['operation-id', 'Service-Operation-Id', 'x-request-id', 'acme-trace-id', 'X-Correlation-ID'])(
     'reads the operation id from the response header %s',
     async (name) => {
-      const error = await failureOf(answer({ msg: 'no' }, 400, { [name]: 'op_2' }));
+      const error = await catchPostError(answer({ msg: 'no' }, 400, { [name]: 'op_2' }));
       expect(error.message).toBe('POST /edges/tcp: 400: no (operation_id: op_2)');
       expect(error).toHaveProperty('response.operationId', 'op_2');
     },
@@ -49,30 +49,32 @@ describe('an API error', () => {
 
   it("prefers the service's own operation id to that of a proxy", async () => {
     const headers = { 'a-request-id': 'proxy', 'service-operation-id': 'op_3' };
-    expect(await failureOf(answer({}, 400, headers))).toHaveProperty('response.operationId', 'op_3');
+    expect(await catchPostError(answer({}, 400, headers))).toHaveProperty('response.operationId', 'op_3');
     const details = { operation_id: 'op_4' };
-    expect(await failureOf(answer({ details }, 400, headers))).toHaveProperty('response.operationId', 'op_4');
+    expect(await catchPostError(answer({ details }, 400, headers))).toHaveProperty('response.operationId', 'op_4');
   });
 
   it('works without a code, a message, details and an operation id', async () => {
-    const error = await failureOf(new Response('', { status: 500, statusText: 'Internal Server Error' }));
+    const error = await catchPostError(new Response('', { status: 500, statusText: 'Internal Server Error' }));
     expect(error.message).toBe('POST /edges/tcp: 500: Internal Server Error');
     expect(error).toHaveProperty('response.code', undefined);
     expect(error).toHaveProperty('response.details', {});
-    expect((await failureOf(new Response('', { status: 500 }))).message).toBe('POST /edges/tcp: 500: no explanation');
+    expect((await catchPostError(new Response('', { status: 500 }))).message).toBe(
+      'POST /edges/tcp: 500: no explanation',
+    );
   });
 
   it('keeps details that are not strings as JSON, and ignores what has another form', async () => {
-    const error = await failureOf(answer({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
+    const error = await catchPostError(answer({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
     expect(error).toHaveProperty('response.details', { count: '3', ids: '["a"]' });
     expect(error).toHaveProperty('response.code', undefined);
-    expect(await failureOf(answer({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
-    expect((await failureOf(answer(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
+    expect(await catchPostError(answer({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
+    expect((await catchPostError(answer(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
   });
 
   it('shows the start of a body that is not JSON, on one line and escaped', async () => {
     const html = `<html>\r\n<h1>502 Bad Gateway</h1>\u0007\u001b]0;title\u202e${'-'.repeat(500)}`;
-    const { message } = await failureOf(new Response(html, { status: 502 }));
+    const { message } = await catchPostError(new Response(html, { status: 502 }));
     expect(message).toMatch(
       /^POST \/edges\/tcp: 502: <html> <h1>502 Bad Gateway<\/h1>\\u0007\\u001b\]0;title\\u202e-+…$/,
     );
@@ -80,7 +82,7 @@ describe('an API error', () => {
   });
 
   it('cannot forge lines of a terminal in its message', async () => {
-    const { message } = await failureOf(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
+    const { message } = await catchPostError(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
     expect(message).toBe('POST /edges/tcp: 400: no \\u001b[32mApply complete\\u001b[0m');
   });
 
@@ -89,7 +91,7 @@ describe('an API error', () => {
     [403, true],
     [404, false],
   ])('is about authentication with status %d: %s', async (status, expected) => {
-    expect(await failureOf(answer({}, status))).toHaveProperty('isAuthentication', expected);
+    expect(await catchPostError(answer({}, status))).toHaveProperty('isAuthentication', expected);
   });
 });
 
@@ -111,35 +113,35 @@ describe('the API key', () => {
   ];
 
   it.each(cases)('is removed %s', async (_, failure) => {
-    const error = await failureOf(failure);
+    const error = await catchPostError(failure);
     const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
     expect(shown).not.toContain(API_KEY);
     expect(shown).not.toContain(API_KEY.slice(0, 10));
   });
 
   it('leaves the type of an error and its message', async () => {
-    const reset = await failureOf(new NetworkError(`a ${API_KEY} b`, { cause: new TypeError(API_KEY) }));
+    const reset = await catchPostError(new NetworkError(`a ${API_KEY} b`, { cause: new TypeError(API_KEY) }));
     expect(reset).toBeInstanceOf(NetworkError);
     expect(reset.message).toBe('a [key] b');
     expect(reset).toHaveProperty('cause.message', '[key]');
-    expect(await failureOf(new TimeoutError(API_KEY))).toBeInstanceOf(TimeoutError);
-    expect(await failureOf(new InvariantError(API_KEY))).toBeInstanceOf(InvariantError);
+    expect(await catchPostError(new TimeoutError(API_KEY))).toBeInstanceOf(TimeoutError);
+    expect(await catchPostError(new InvariantError(API_KEY))).toBeInstanceOf(InvariantError);
   });
 
   it('is removed in its URL-encoded form too', async () => {
-    const error = await failureOf(answer({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }), 'a/b+c==d0123456789');
+    const error = await catchPostError(answer({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }), 'a/b+c==d0123456789');
     expect(error.message).toBe('POST /edges/tcp: 400: /x?key=[key]');
   });
 
   it('is removed only as a whole word if it is short', async () => {
-    const error = await failureOf(answer({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
+    const error = await catchPostError(answer({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
     expect(error.message).toBe('POST /edges/tcp: 400: developers: key [key], "[key]" or Bearer [key].');
   });
 });
 
 describe('an unreadable response to a write', () => {
   it('is not shown, because it may contain a token', async () => {
-    const error = await failureOf(sayJson('{"id":"cr_1","token":"2abcSecret', 201));
+    const error = await catchPostError(createJsonResponse('{"id":"cr_1","token":"2abcSecret', 201));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe('POST /edges/tcp: the response is not JSON (32 bytes)');
     expect(inspect(error, { depth: 20 })).not.toContain('2abcSecret');

@@ -28,7 +28,7 @@ async function listen(server: Server & { closeAllConnections?: () => void }): Pr
   return port;
 }
 
-function open(options: UndiciTransportOptions) {
+function createTransport(options: UndiciTransportOptions) {
   const transport = createUndiciTransport(options);
   closing.push(() => transport.close());
   return toTransport(transport.send);
@@ -80,9 +80,9 @@ describe('a service with a certificate of its own', () => {
   it('is reached with its CA file, and not without', async () => {
     const port = await listen(createSecureServer({ key, cert: certificate }, answer));
     const request = () => new Request(`https://localhost:${port}/x`);
-    const response = await open({ authorities: [certificate] })(request());
+    const response = await createTransport({ authorities: [certificate] })(request());
     expect(await response.json()).toMatchObject({ url: '/x' });
-    const refused = await catchError(open({})(request()));
+    const refused = await catchError(createTransport({})(request()));
     expect(refused).toBeInstanceOf(NetworkError);
     expect(refused).toHaveProperty('message', expect.stringContaining('self-signed certificate'));
   });
@@ -90,7 +90,10 @@ describe('a service with a certificate of its own', () => {
   it('is reached through the tunnel of a proxy, which sees neither path nor key', async () => {
     const port = await listen(createSecureServer({ key, cert: certificate }, answer));
     const proxy = await startProxy();
-    const transport = open({ authorities: [certificate], proxy: { https: proxy.url.replace('//', '//user:secret@') } });
+    const transport = createTransport({
+      authorities: [certificate],
+      proxy: { https: proxy.url.replace('//', '//user:secret@') },
+    });
     const headers = { authorization: 'Bearer k' };
     const response = await transport(new Request(`https://localhost:${port}/x`, { headers }));
     expect(await response.json()).toEqual({ url: '/x', authorization: 'Bearer k' });
@@ -101,7 +104,7 @@ describe('a service with a certificate of its own', () => {
 describe('a service without TLS', () => {
   it('is reached through its proxy', async () => {
     const proxy = await startProxy();
-    const response = await open({ proxy: { http: proxy.url } })(new Request('http://service.test/x?a=1'));
+    const response = await createTransport({ proxy: { http: proxy.url } })(new Request('http://service.test/x?a=1'));
     expect(response.status).toBe(200);
     expect(proxy.log).toEqual(['GET http://service.test/x?a=1']);
   });
@@ -109,13 +112,13 @@ describe('a service without TLS', () => {
   it('is reached directly if it is an exception of the proxy', async () => {
     const proxy = await startProxy();
     const port = await listen(createServer(answer));
-    const transport = open({ proxy: { http: proxy.url, except: 'other.test, 127.0.0.1' } });
+    const transport = createTransport({ proxy: { http: proxy.url, except: 'other.test, 127.0.0.1' } });
     expect((await transport(new Request(`http://127.0.0.1:${port}/x`))).status).toBe(200);
     expect(proxy.log).toEqual([]);
   });
 
   it('fails without the password of the proxy', async () => {
-    const transport = open({ proxy: { http: 'http://user:hunter2@127.0.0.1:1' } });
+    const transport = createTransport({ proxy: { http: 'http://user:hunter2@127.0.0.1:1' } });
     const error = await catchError(transport(new Request('http://service.test/x')));
     expect(error).toBeInstanceOf(NetworkError);
     expect(String(error)).not.toContain('hunter2');
@@ -134,13 +137,13 @@ describe('a compressed response', () => {
   }
 
   it('is requested and read', async () => {
-    const response = await open({})(new Request(await serve(gzipSync('{"a":"é"}'))));
+    const response = await createTransport({})(new Request(await serve(gzipSync('{"a":"é"}'))));
     expect([response.headers.get('x-accepted'), await response.json()]).toEqual(['gzip', { a: 'é' }]);
   });
 
   it('above the size limit keeps its first bytes, as an uncompressed one does', async () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, 'and so on '));
-    const error = await catchError(open({})(new Request(await serve(bomb))));
+    const error = await catchError(createTransport({})(new Request(await serve(bomb))));
     expect(error).toHaveProperty('head', expect.stringMatching(/^and so on and so on /));
   });
 
@@ -151,7 +154,7 @@ describe('a compressed response', () => {
     const messages = ['is larger than 33554432 bytes', 'cannot be decompressed', 'was not requested'];
     const urls = [await serve(bomb), await serve(broken), await serve(Buffer.from('x'), 'zstd')];
     for (const [index, url] of urls.entries()) {
-      const error = await catchError(open({})(new Request(url)));
+      const error = await catchError(createTransport({})(new Request(url)));
       expect(error).toBeInstanceOf(NetworkError);
       expect(String(error)).toContain(messages[index]);
     }
@@ -166,7 +169,9 @@ it('ends a request at its time limit, however often bytes arrive', async () => {
       response.on('close', () => clearInterval(drip));
     }),
   );
-  const error = await catchError(open({ requestTimeoutMs: 1000 })(new Request(`http://127.0.0.1:${port}/x`)));
+  const error = await catchError(
+    createTransport({ requestTimeoutMs: 1000 })(new Request(`http://127.0.0.1:${port}/x`)),
+  );
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ isUnsent: false });
 });

@@ -60,7 +60,7 @@ async function toResponse(answer: Answer, request: Request): Promise<Response> {
 }
 
 /** A response with a JSON content type and any body. */
-export function sayJson(body: string | ReadableStream, status = 200): Response {
+export function createJsonResponse(body: string | ReadableStream, status = 200): Response {
   return new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
 }
 

@@ -4,7 +4,15 @@ import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.t
 import { MAX_BODY_BYTES } from '../../src/model/http.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toSend } from '../../src/model/transport.ts';
-import { API_KEY, BASE_URL, catchError, createFakeService, listPages, sayJson, toPage } from './fake-service.ts';
+import {
+  API_KEY,
+  BASE_URL,
+  catchError,
+  createFakeService,
+  createJsonResponse,
+  listPages,
+  toPage,
+} from './fake-service.ts';
 
 const KIND = getKind('TCPEdge');
 const FIRST = 'GET /edges/tcp?limit=100';
@@ -18,7 +26,7 @@ function page(ids: readonly number[], next?: unknown): JsonObject {
 }
 
 /** Returns the message of the rejection of a list with this first page. */
-async function failureOf(firstPage: unknown): Promise<string> {
+async function catchListError(firstPage: unknown): Promise<string> {
   const { client } = createFakeService({ [FIRST]: [firstPage] });
   const error = await catchError(client.list(KIND));
   expect(error).toBeInstanceOf(NetworkError);
@@ -173,7 +181,7 @@ describe('a list that cannot be read whole', () => {
       'GET /edges/tcp?p=2: next_page_uri leads back to /edges/tcp?limit=100, so the list cannot be read to its end',
     );
     expect(log).toHaveLength(2);
-    expect(await failureOf(page([1], '?limit=100'))).toContain('leads back');
+    expect(await catchListError(page([1], '?limit=100'))).toContain('leads back');
   });
 
   it.each([
@@ -227,18 +235,18 @@ describe('a list that cannot be read whole', () => {
       'tcp_edges[0] (edgtcp_1) does not match the API: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
     ],
   ])('refuses a page that %s', async (_, answer, message) => {
-    expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);
+    expect(await catchListError(answer)).toBe(`${FIRST}: ${message}`);
   });
 
   it('refuses a page that is not JSON, and shows its start, escaped', async () => {
     const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
-    expect(await failureOf(sayJson(html))).toBe(
+    expect(await catchListError(createJsonResponse(html))).toBe(
       `${FIRST}: the response is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
     );
   });
 
   it('refuses a truncated page', async () => {
-    expect(await failureOf(sayJson(JSON.stringify(page([1])).slice(0, -2)))).toContain(
+    expect(await catchListError(createJsonResponse(JSON.stringify(page([1])).slice(0, -2)))).toContain(
       'the response is not JSON: {"tcp_edges"',
     );
   });
@@ -246,7 +254,9 @@ describe('a list that cannot be read whole', () => {
   it('refuses JSON with endless nesting', async () => {
     const config = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
     const body = `{"tcp_edges":[{"id":"edgtcp_1","policy":{"inbound":[{"actions":[{"type":"log","config":${config}}]}]}}]}`;
-    expect(await failureOf(sayJson(body))).toBe(`${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`);
+    expect(await catchListError(createJsonResponse(body))).toBe(
+      `${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`,
+    );
   });
 
   it('refuses a page above the size limit, without reading it to its end', async () => {
@@ -269,7 +279,7 @@ describe('a list that cannot be read whole', () => {
   it('keeps user data with any keys unchanged', async () => {
     const body =
       '{"tcp_edges":[{"id":"edgtcp_1","unknownField":1,"policy":{"inbound":[{"actions":[{"type":"log","config":{"__proto__":{"a":1},"camelCase":2}}]}]}}]}';
-    const { client } = createFakeService({ [FIRST]: [sayJson(body)] });
+    const { client } = createFakeService({ [FIRST]: [createJsonResponse(body)] });
     expect(JSON.stringify({ tcp_edges: await client.list(KIND) })).toBe(body);
   });
 
@@ -289,6 +299,8 @@ describe('a list that cannot be read whole', () => {
   });
 
   it('removes the key from the text of a page', async () => {
-    expect(await failureOf(sayJson(`bad key ${API_KEY}!`))).toBe(`${FIRST}: the response is not JSON: bad key [key]!`);
+    expect(await catchListError(createJsonResponse(`bad key ${API_KEY}!`))).toBe(
+      `${FIRST}: the response is not JSON: bad key [key]!`,
+    );
   });
 });

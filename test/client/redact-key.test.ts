@@ -7,20 +7,20 @@ const KEY = 'dev';
 const redact = createKeyRedactor(KEY);
 
 /** An error whose stack contains the key as the name of a folder. */
-function below<T extends Error>(error: T): T {
+function withKeyInStack<T extends Error>(error: T): T {
   error.stack = `${error.name}: ${error.message}\n    at call (/home/${KEY}/edgewise/cli.js:1:1)`;
   return error;
 }
 
 it('keeps an API error, also if a path in its stack looks like the key', () => {
   const details = { status: 404, code: 'x', method: 'GET', path: '/x', operationId: undefined, details: {} };
-  const error = below(new ApiError('not found', details));
+  const error = withKeyInStack(new ApiError('not found', details));
   expect(redactError(error, redact)).toBe(error);
 });
 
 it.each([true, false])('removes the key from a network error: isUnsent %s', (isUnsent) => {
   const cause = new Error(`bad header ${KEY}`);
-  const struck = redactError(below(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), redact);
+  const struck = redactError(withKeyInStack(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), redact);
   expect(struck).toBeInstanceOf(TimeoutError);
   expect(struck).toMatchObject({ message: 'late: [key]', isUnsent, cause: { message: 'bad header [key]' } });
 });

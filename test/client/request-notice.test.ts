@@ -13,7 +13,7 @@ const HEADERS = {
   'ratelimit-remaining': '3',
 };
 
-async function listen(answers: Parameters<typeof createFakeService>[0]): Promise<readonly AttemptNotice[]> {
+async function listAttempts(answers: Parameters<typeof createFakeService>[0]): Promise<readonly AttemptNotice[]> {
   const notices: AttemptNotice[] = [];
   let time = 0;
   const { client } = createFakeService(answers, {
@@ -28,7 +28,9 @@ async function listen(answers: Parameters<typeof createFakeService>[0]): Promise
 }
 
 it('reports each attempt: its result, its duration, and its operation', async () => {
-  const notices = await listen({ 'GET /x?a=1': [new Response('busy', { status: 429, headers: HEADERS }), { a: 1 }] });
+  const notices = await listAttempts({
+    'GET /x?a=1': [new Response('busy', { status: 429, headers: HEADERS }), { a: 1 }],
+  });
   const start = { method: 'GET', path: '/x?a=1' };
   expect(notices.map(({ event, attempt }) => [event, attempt])).toEqual([
     ['sent', 1],
@@ -56,7 +58,7 @@ it('reports each attempt: its result, its duration, and its operation', async ()
 
 it('reports why there was no response, without the key', async () => {
   const echo = new NetworkError(`proxy refused\nBearer ${API_KEY}`);
-  const [, failed] = await listen({ 'GET /x?a=1': [echo, echo, echo, echo] });
+  const [, failed] = await listAttempts({ 'GET /x?a=1': [echo, echo, echo, echo] });
   expect(failed).toMatchObject({
     event: 'failed',
     attempt: 1,
@@ -66,7 +68,7 @@ it('reports why there was no response, without the key', async () => {
 });
 
 it('shows no header that may contain a secret', async () => {
-  const notices = await listen({ 'GET /x?a=1': [new Response('{}', { headers: HEADERS })] });
+  const notices = await listAttempts({ 'GET /x?a=1': [new Response('{}', { headers: HEADERS })] });
   const shown = JSON.stringify(notices);
   expect(shown).not.toContain(API_KEY);
   expect(shown).not.toContain('hunter2');
@@ -75,6 +77,6 @@ it('shows no header that may contain a secret', async () => {
 
 it('takes the operation of a failure from its body if no header names it', async () => {
   const body = JSON.stringify({ msg: 'no', details: { operation_id: 'op_7' } });
-  const [, answered] = await listen({ 'GET /x?a=1': [new Response(body, { status: 404 })] });
+  const [, answered] = await listAttempts({ 'GET /x?a=1': [new Response(body, { status: 404 })] });
   expect(answered).toMatchObject({ status: 404, operationId: 'op_7' });
 });

@@ -5,7 +5,7 @@ import type { RetryNotice } from '../../src/client/retry.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { toSend } from '../../src/model/transport.ts';
-import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, createJsonResponse, toPage } from './fake-service.ts';
 
 const reset = new NetworkError('the connection was lost');
 
@@ -21,7 +21,7 @@ function createTruncatedBody(): Response {
       controller.error(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
     },
   });
-  return sayJson(body);
+  return createJsonResponse(body);
 }
 
 describe('a GET', () => {
@@ -29,9 +29,9 @@ describe('a GET', () => {
     ['the network failed', reset],
     ['there was no answer in time', new TimeoutError('late')],
     ['the answer broke off', () => createTruncatedBody()],
-    ['the answer was half of a JSON text', sayJson('{"a":')],
+    ['the answer was half of a JSON text', createJsonResponse('{"a":')],
     ['the answer was a page of HTML', new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-    ['the answer was HTML that says it is JSON', sayJson('<html>')],
+    ['the answer was HTML that says it is JSON', createJsonResponse('<html>')],
     ['of a 429', createFailingTransport(429)],
     ['of a 500', createFailingTransport(500)],
     ['of a 503', createFailingTransport(503)],
@@ -184,7 +184,7 @@ describe('a write', () => {
   });
 
   it('by POST is sent once if its response is unusable', async () => {
-    for (const answer of [sayJson('{"id":'), new Response('<html>'), createTruncatedBody()]) {
+    for (const answer of [createJsonResponse('{"id":'), new Response('<html>'), createTruncatedBody()]) {
       const { client, log } = createFakeService({ 'POST /x': [answer, { a: 1 }] });
       expect(await catchError(client.send('POST', '/x', {}))).toMatchObject({ isUnsent: false });
       expect(log).toHaveLength(1);

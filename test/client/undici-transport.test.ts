@@ -13,7 +13,9 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.close()));
 });
 
-async function serve(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<RawServer> {
+async function startServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<RawServer> {
   const server = await startRawServer(handle);
   running.push(server);
   return server;
@@ -34,7 +36,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 
 describe('the transport over sockets', () => {
   it('sends method, path, query, headers and body, and returns status, headers and body', async () => {
-    const { origin } = await serve(echo);
+    const { origin } = await startServer(echo);
     const request = new Request(`${origin}/edges/tcp?limit=2`, {
       method: 'PATCH',
       headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
@@ -53,7 +55,7 @@ describe('the transport over sockets', () => {
   });
 
   it('sends a GET and a DELETE without a body', async () => {
-    const { origin } = await serve(echo);
+    const { origin } = await startServer(echo);
     for (const method of ['GET', 'DELETE']) {
       const received = await (await connect()(new Request(origin, { method }))).json();
       expect(received).toMatchObject({ method, body: '' });
@@ -62,21 +64,23 @@ describe('the transport over sockets', () => {
   });
 
   it('accepts a response without a body', async () => {
-    const { origin } = await serve((_, response) => response.writeHead(204).end());
+    const { origin } = await startServer((_, response) => response.writeHead(204).end());
     const response = await connect()(new Request(origin, { method: 'DELETE' }));
     expect(response.status).toBe(204);
     expect(response.body).toBeNull();
   });
 
   it('returns a redirect instead of following it with the key', async () => {
-    const { origin } = await serve((_, response) => response.writeHead(307, { location: 'http://evil.test/' }).end());
+    const { origin } = await startServer((_, response) =>
+      response.writeHead(307, { location: 'http://evil.test/' }).end(),
+    );
     const response = await connect()(new Request(origin));
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe('http://evil.test/');
   });
 
   it('keeps its connections and opens no more than allowed', async () => {
-    const server = await serve((_, response) => response.end('x'));
+    const server = await startServer((_, response) => response.end('x'));
     const transport = connect({ connections: 2 });
     for (let index = 0; index < 5; index += 1) await (await transport(new Request(server.origin))).text();
     await Promise.all(Array.from({ length: 10 }, () => transport(new Request(server.origin))));
@@ -85,7 +89,7 @@ describe('the transport over sockets', () => {
 
   it('sends a large body whole', async () => {
     const large = 'ä'.repeat(1_000_000);
-    const { origin } = await serve((_, response) => response.end(large));
+    const { origin } = await startServer((_, response) => response.end(large));
     expect(await (await connect()(new Request(origin))).text()).toBe(large);
   });
 });
@@ -117,7 +121,7 @@ describe('the transport over sockets without a response', () => {
       (response: ServerResponse) => response.write('{"half":', () => response.destroy()),
     ],
   ])('reports a lost connection if the server closes it %s', async (_, hangUp) => {
-    const { origin } = await serve((__, response) => hangUp(response));
+    const { origin } = await startServer((__, response) => hangUp(response));
     const error = await catchError(connect()(new Request(origin)));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty('message', expect.stringContaining(`GET ${origin}/: the connection was lost (`));
@@ -132,7 +136,7 @@ describe('the transport over sockets without a response', () => {
       'the response stopped before its end',
     ],
   ])('reports a timeout if the server does not %s', async (_, stall, timeouts, message) => {
-    const { origin } = await serve((__, response) => stall(response));
+    const { origin } = await startServer((__, response) => stall(response));
     const transport = connect(timeouts);
     const error = await catchError(transport(new Request(origin)));
     expect(error).toBeInstanceOf(TimeoutError);
@@ -140,7 +144,7 @@ describe('the transport over sockets without a response', () => {
   });
 
   it('reports a response that is not HTTP', async () => {
-    const { origin } = await serve((_, response) => response.socket?.end('garbage\r\n\r\n'));
+    const { origin } = await startServer((_, response) => response.socket?.end('garbage\r\n\r\n'));
     expect(await catchError(connect()(new Request(origin)))).toHaveProperty(
       'message',
       expect.stringContaining(`GET ${origin}/: the request failed (`),
@@ -149,7 +153,7 @@ describe('the transport over sockets without a response', () => {
 
   it('refuses a body above the size limit, without reading it to its end', async () => {
     const chunk = Buffer.alloc(1024 * 1024);
-    const { origin } = await serve((_, response) => {
+    const { origin } = await startServer((_, response) => {
       const more = () => {
         while (!response.destroyed && response.write(chunk));
       };
@@ -167,13 +171,13 @@ describe('the transport over sockets without a response', () => {
   it('ends an aborted request with its reason', async () => {
     const stop = new AbortController();
     const reason = new Error('interrupted');
-    const { origin } = await serve(() => stop.abort(reason));
+    const { origin } = await startServer(() => stop.abort(reason));
     expect(await catchError(connect()(new Request(origin, { signal: stop.signal })))).toBe(reason);
   });
 
   it('sends nothing for a request that is aborted before', async () => {
     const reason = new Error('interrupted');
-    const server = await serve((_, response) => response.end());
+    const server = await startServer((_, response) => response.end());
     const request = new Request(server.origin, { signal: AbortSignal.abort(reason) });
     expect(await catchError(connect()(request))).toBe(reason);
     expect(server.connections()).toBe(0);
@@ -181,7 +185,7 @@ describe('the transport over sockets without a response', () => {
 
   it('ends running requests when it is closed', async () => {
     const transport = createUndiciTransport();
-    const { origin } = await serve(() => transport.close());
+    const { origin } = await startServer(() => transport.close());
     expect(await catchError(toTransport(transport.send)(new Request(origin)))).toBeInstanceOf(NetworkError);
   });
 });

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** Starts the service. Returns a function that sends a request and resolves with status and body. */
-async function serve(answer: Answer) {
+async function startService(answer: Answer) {
   let count = 0;
   const server = createServer((socket) => {
     let text = '';
@@ -52,7 +52,7 @@ const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
 
 describe.each(METHODS)('a %s', (method) => {
   it.each(['102 Processing', '103 Early Hints', '199 Something'])('gets its response after %s', async (interim) => {
-    const send = await serve((socket, said) => {
+    const send = await startService((socket, said) => {
       socket.write(`HTTP/1.1 ${interim}\r\nlink: </a>\r\n\r\n`);
       setTimeout(() => socket.write(format(said)), 10);
     });
@@ -64,7 +64,7 @@ describe.each(METHODS)('a %s', (method) => {
     ['100 Continue', 'the service sent 100 Continue before its response'],
     ['101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade', 'the service sent 101 Switching Protocols'],
   ])('fails after %s with an error that names it', async (interim, said) => {
-    const send = await serve((socket, verb) => socket.write(`HTTP/1.1 ${interim}\r\n\r\n${format(verb)}`));
+    const send = await startService((socket, verb) => socket.write(`HTTP/1.1 ${interim}\r\n\r\n${format(verb)}`));
     const error = await catchError(send(method));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty('message', expect.stringContaining(said));
@@ -72,7 +72,7 @@ describe.each(METHODS)('a %s', (method) => {
   });
 
   it('reads a response that arrives byte by byte', async () => {
-    const send = await serve(async (socket, said) => {
+    const send = await startService(async (socket, said) => {
       for (const byte of format(said)) {
         socket.write(byte);
         await new Promise((resolve) => setImmediate(resolve));
@@ -82,7 +82,7 @@ describe.each(METHODS)('a %s', (method) => {
   });
 
   it('opens a new connection if the service closed the idle one', async () => {
-    const send = await serve((socket, said) => {
+    const send = await startService((socket, said) => {
       socket.write(format(said));
       setTimeout(() => socket.end(), 1);
     });
@@ -97,7 +97,7 @@ describe.each(METHODS)('a %s', (method) => {
     ['in chunks', 'transfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n'],
     ['without a length', '\r\n{"a":1}'],
   ])('reads a 204 with a body %s as one without, and leaves nothing of it to the next', async (_, rest) => {
-    const send = await serve((socket, said, count) =>
+    const send = await startService((socket, said, count) =>
       socket.write(count % 2 === 1 ? `HTTP/1.1 204 No Content\r\n${rest}` : format(said)),
     );
     expect(await send(method)).toBe('204 ');
@@ -106,7 +106,7 @@ describe.each(METHODS)('a %s', (method) => {
   });
 
   it('fails if its response is cut off', async () => {
-    const send = await serve((socket, said) => socket.end(format(said).slice(0, -2)));
+    const send = await startService((socket, said) => socket.end(format(said).slice(0, -2)));
     expect(await catchError(send(method))).toBeInstanceOf(NetworkError);
   });
 });

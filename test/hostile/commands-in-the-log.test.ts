@@ -76,7 +76,7 @@ interface Shown {
 }
 
 /** Runs commands in every format. Returns their outputs, and the files that they write. No variable of a job is set. */
-async function showAll(text: string): Promise<readonly Shown[]> {
+async function listShownTexts(text: string): Promise<readonly Shown[]> {
   const workspace = await createWorkspace(toFiles(text));
   const shown: Shown[] = [];
   const run = async (line: string, format = line) => {
@@ -131,12 +131,12 @@ async function readFiles(folder: string): Promise<readonly Shown[]> {
 describe('a text with a command to the runner of a job', () => {
   // Every text goes through the escaper below, and a quarter of them through each format of each command line.
   it.each(selectEvenly(COMMANDS))('produces no command in the log, in any format: %j', async (text) => {
-    for (const { format, printed } of await showAll(text))
+    for (const { format, printed } of await listShownTexts(text))
       expect(findOthers(printed, format), `${format}\n${printed}`).toEqual([]);
   });
 
   it('is shown escaped, on each output and in each file', async () => {
-    const shown = (await showAll('x ##vso[task.a]y')).filter(({ printed }) =>
+    const shown = (await listShownTexts('x ##vso[task.a]y')).filter(({ printed }) =>
       printed.includes('x ##vso\\u005btask.a]y'),
     );
     const formats = shown.map(({ format }) => format);
@@ -154,7 +154,8 @@ describe('a text with a command to the runner of a job', () => {
     const texts = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('').slice(0, 200));
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
-        for (const { format, printed } of await showAll(text)) expect(findOthers(printed, format), printed).toEqual([]);
+        for (const { format, printed } of await listShownTexts(text))
+          expect(findOthers(printed, format), printed).toEqual([]);
       }),
       { numRuns: toTries(12) },
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
-import { expectPrintable, FORM_JUDGES } from '../report/form-judges.ts';
+import { expectPrintable, FORMAT_CHECKS } from '../report/format-checks.ts';
 
 /** The author of a pull request chooses names of folders and files that control a terminal, forge a line or hide text. */
 
@@ -55,18 +55,18 @@ describe('the name of a folder with escapes and line breaks', () => {
     expect(jobs).toContainEqual({ EDGEWISE_STACK: 'good', EDGEWISE_FOLDER: `good-${NAME}` });
   });
 
-  const forms = Object.entries(FORM_JUDGES);
+  const forms = Object.entries(FORMAT_CHECKS);
 
   it.each(forms)(
     'is shown escaped in the format %s, by every command, for one stack and for many',
-    async (form, judge) => {
+    async (form, check) => {
       const workspace = await createWorkspace(FILES);
       const commands = form.endsWith('metrics') ? ['drift'] : ['validate', 'plan', 'drift', 'apply'];
       const all = commands.flatMap((command) => [...FOLDERS.map((folder) => [command, folder]), [command, '-R', '.']]);
       for (const words of all) {
         const { stdout, stderr } = await run(workspace, [...words, '--format', form]);
         for (const text of [stdout, stderr]) expectEscaped(text);
-        if (stdout !== '' && !words.includes('-R')) judge(stdout);
+        if (stdout !== '' && !words.includes('-R')) check(stdout);
         const isNamed = words.includes('-R') || !words.join(' ').includes(' good-');
         if (isNamed && !form.endsWith('metrics')) expect(stdout + stderr).toContain('forged');
       }

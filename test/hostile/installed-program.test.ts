@@ -157,7 +157,7 @@ describe('a token command', () => {
     const scene = await createInstalledWorkspace(files);
     const record = join(scene.folder, 'record.json');
     const command = [process.execPath, join(scene.folder, 'record.cjs'), record, ...words];
-    await makeFolder(scene, toTokens(command)['m/edgewise.yaml'] ?? '');
+    await createFolder(scene, toTokens(command)['m/edgewise.yaml'] ?? '');
     const { exitCode, stdout, stderr } = await scene.run('apply ~/m/edgewise.yaml --yes');
     expect(exitCode, stdout + stderr).toBe(0);
     const { words: got, env } = JSON.parse(await readFile(record, 'utf8'));
@@ -170,7 +170,7 @@ describe('a token command', () => {
   });
 });
 
-async function makeFolder({ folder }: Scene, text: string): Promise<void> {
+async function createFolder({ folder }: Scene, text: string): Promise<void> {
   await mkdir(join(folder, 'm'), { recursive: true });
   await writeFile(join(folder, 'm/edgewise.yaml'), text);
 }

@@ -175,7 +175,7 @@ describe('an artifact', () => {
 });
 
 describe('policies', () => {
-  it('of the default branch judge a pull request that removed them, with the steps of the page', async () => {
+  it('of the default branch apply to a pull request that removed them, with the steps of the page', async () => {
     const policy = { require: 'false', match: { kinds: ['TCPEdge'] }, message: 'No edge is created on a Monday.' };
     await write({ 'policies/p.yaml': JSON.stringify({ ...toDocument('Policy', 'p'), spec: policy }) });
     const steps = await readWorkflowSteps('docs/how-to/pipelines.md', '### Policies that a pull request cannot change');

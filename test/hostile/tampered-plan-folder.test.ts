@@ -19,7 +19,7 @@ async function createPlanFolder(): Promise<Workspace> {
 
 const read = ({ folder }: Workspace, file: string): string => readFileSync(join(folder, file), 'utf8');
 
-function makePipe({ folder }: Workspace, file: string): void {
+function createPipe({ folder }: Workspace, file: string): void {
   rmSync(join(folder, file));
   execFileSync('mkfifo', [join(folder, file)]);
 }
@@ -44,12 +44,12 @@ describe('a folder of plans is refused before any request if', () => {
     [
       'its index is a pipe, and the run does not wait for it',
       'plans/_index.json is not the index of a folder of plans: it is a pipe',
-      (workspace) => makePipe(workspace, 'plans/_index.json'),
+      (workspace) => createPipe(workspace, 'plans/_index.json'),
     ],
     [
       'a plan is a pipe, and the run does not wait for it',
       'plans/s01.json is not the file that was written',
-      (workspace) => makePipe(workspace, 'plans/s01.json'),
+      (workspace) => createPipe(workspace, 'plans/s01.json'),
     ],
     ['its index was removed', 'plans has no index', ({ folder }) => rmSync(join(folder, 'plans/_index.json'))],
     [

@@ -57,7 +57,7 @@ function arbitraryChangesAfterApproval(): fc.Arbitrary<ChangesAfterApproval> {
 
 describe('a change after an approval', () => {
   it('is applied exactly as approved, or refused with every difference', LONG, async () => {
-    const judged = { applied: 0, refused: 0 };
+    const counts = { applied: 0, refused: 0 };
     const property = fc.asyncProperty(
       arbitraryHistory(2),
       arbitraryChangesAfterApproval(),
@@ -69,16 +69,16 @@ describe('a change after an approval', () => {
         const known = await rehearse(world, approved);
         if (meanwhile.diedAt !== undefined)
           await world.applyOver(approved, createDyingTransport({ request: meanwhile.diedAt, when: 'after' }));
-        await changeOutside(world, [first, second], meanwhile);
+        await changeAsOtherUser(world, [first, second], meanwhile);
         const merged = meanwhile.isMerged ? third : second;
         const comparison = await world.compare(approved, merged, meanwhile.appliedWith);
         if (!isSamePlan(comparison)) {
-          judged.refused += 1;
+          counts.refused += 1;
           if (meanwhile.diedAt === undefined) expectAllNamed(comparison);
           expectReason(comparison, meanwhile);
           return;
         }
-        judged.applied += 1;
+        counts.applied += 1;
         world.takeRequests();
         await world.apply(comparison.after);
         expect(known.describe(world.takeRequests()).filter((line) => !known.lines.has(line))).toEqual([]);
@@ -90,7 +90,7 @@ describe('a change after an approval', () => {
       },
     );
     await holds(property, 160);
-    expect(Math.min(judged.applied, judged.refused), `seed ${SEED}`).toBeGreaterThan(0);
+    expect(Math.min(counts.applied, counts.refused), `seed ${SEED}`).toBeGreaterThan(0);
   });
 });
 
@@ -133,7 +133,7 @@ function describeRequest({ method, path, body }: SentRequest, known: string): re
   return [head, ...lines];
 }
 
-async function changeOutside(
+async function changeAsOtherUser(
   world: World,
   [first, second]: readonly [TestStack, TestStack],
   { outside, at, field: index, donors }: ChangesAfterApproval,

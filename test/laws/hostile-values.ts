@@ -13,7 +13,7 @@ import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
 import { TRICKS } from '../report/hostile-checks.ts';
-import { makePlan, makeWrite } from '../report/sample-plans.ts';
+import { createPlan, createWrite } from '../report/sample-plans.ts';
 
 /** Plans, results and diagnostics in which every text is hostile, with any content that the API or a plan file can have. */
 
@@ -97,7 +97,7 @@ const write: fc.Arbitrary<Write> = fc
     last: fc.boolean(),
     reason: text,
   })
-  .map(({ act, kind, name, ...parts }) => makeWrite(act, `${kind}/${name}`, parts));
+  .map(({ act, kind, name, ...parts }) => createWrite(act, `${kind}/${name}`, parts));
 
 const place = fc.record({ file: text, line: fc.nat(), column: fc.nat(), excerpt: text });
 export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
@@ -139,7 +139,7 @@ export const plan: fc.Arbitrary<Plan> = fc
     diagnostics: fc.array(diagnostic, { maxLength: 2 }),
     violations: fc.array(violation, { maxLength: 2 }),
   })
-  .map((parts) => makePlan(parts));
+  .map((parts) => createPlan(parts));
 
 export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({ outcome: fc.constant('applied' as const), write, id: fc.option(text, { nil: undefined }) }),

@@ -16,7 +16,7 @@ function lint(kind: string, body: string, more = '', options: Partial<LintOption
 }
 
 /** Lists the code of each diagnostic, and the text above its caret. */
-function find(...args: Parameters<typeof lint>): readonly string[] {
+function listFindings(...args: Parameters<typeof lint>): readonly string[] {
   return lint(...args).map(({ code, place }) => `${code} ${toMarked(place?.excerpt ?? '')}`);
 }
 
@@ -232,8 +232,8 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
 describe('lint', () => {
   it.each(CASES)('finds %s in a %s, at its position, and not in a correct one', (rule, kind, ...texts) => {
     const [bad, marked, good] = texts;
-    expect(find(kind, bad)).toEqual([`${rule} ${marked}`]);
-    expect(find(kind, good)).toEqual([]);
+    expect(listFindings(kind, bad)).toEqual([`${rule} ${marked}`]);
+    expect(listFindings(kind, good)).toEqual([]);
   });
 
   it('finds literal-id if an External names the id, and only if the id is written out', () => {
@@ -241,16 +241,16 @@ describe('lint', () => {
     const [found, ...others] = lint('IPRestriction', toRestriction('ipp_a'), toExternal('ipp_a'));
     expect(others).toEqual([]);
     expect(found).toMatchObject({ code: 'literal-id', remedy: 'Write External/office.', place: { line: 9 } });
-    expect(find('IPRestriction', toRestriction('External/office'), toExternal('ipp_a'))).toEqual([]);
-    expect(find('IPRestriction', toRestriction('ipp_b'), toExternal('ipp_a'))).toEqual([]);
+    expect(listFindings('IPRestriction', toRestriction('External/office'), toExternal('ipp_a'))).toEqual([]);
+    expect(listFindings('IPRestriction', toRestriction('ipp_b'), toExternal('ipp_a'))).toEqual([]);
   });
 
   it('finds literal-id in the keys of maps and in the configuration of actions', () => {
-    expect(find('WeightedBackend', 'spec: { backends: { bkdhr_a: 1 } }', toExternal('bkdhr_a'))).toEqual([
+    expect(listFindings('WeightedBackend', 'spec: { backends: { bkdhr_a: 1 } }', toExternal('bkdhr_a'))).toEqual([
       'literal-id 1',
     ]);
     const action = '{ type: restrict-ips, config: { ip_policies: [ipp_a] } }';
-    expect(find('TCPEdge', toEdge(`{ inbound: { actions: ${action} } }`), toExternal('ipp_a'))).toEqual([
+    expect(listFindings('TCPEdge', toEdge(`{ inbound: { actions: ${action} } }`), toExternal('ipp_a'))).toEqual([
       'literal-id ipp_a',
     ]);
   });
@@ -263,9 +263,9 @@ describe('lint', () => {
   });
 
   it('finds suppression-unused if a suppression has no effect', () => {
-    expect(find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }')).toEqual([
-      'suppression-unused why',
-    ]);
+    expect(
+      listFindings('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { unrestricted-access: why } }'),
+    ).toEqual(['suppression-unused why']);
   });
 
   it('has a case for every rule', () => {
@@ -297,13 +297,15 @@ describe('severities', () => {
 describe('settings of rules', () => {
   it('limit the validity of a certificate', () => {
     const body = `${toCertificate('principals: [alice] }')}\nlifecycle: { valid_for: 90d }`;
-    expect(find('SSHUserCertificate', body, toStack('max_validity: 30d'))).toEqual(['certificate-too-long 90d']);
+    expect(listFindings('SSHUserCertificate', body, toStack('max_validity: 30d'))).toEqual([
+      'certificate-too-long 90d',
+    ]);
   });
 
   it('add CEL variables, one by one or all below a name', () => {
     const expression = toRule('conn.tls.sni == conn.server_ip');
-    expect(find('TCPEdge', expression)).toHaveLength(2);
-    expect(find('TCPEdge', expression, toStack('cel_variables: [conn.tls.*, conn.server_ip]'))).toEqual([]);
+    expect(listFindings('TCPEdge', expression)).toHaveLength(2);
+    expect(listFindings('TCPEdge', expression, toStack('cel_variables: [conn.tls.*, conn.server_ip]'))).toEqual([]);
     expect(validate(toStack('cel_variables: ["*"]')).diagnostics).toMatchObject([{ code: 'bad-value' }]);
   });
 });
@@ -334,7 +336,7 @@ describe('expressions', () => {
     ['conn.geo.?city.orValue("") in ["x"]'],
     [`conn.client_ip in [${Array.from({ length: 5000 }, (_, index) => `'${index}'`).join()}]`],
   ])('are accepted: %s', (expression) => {
-    expect(find('TCPEdge', toRule(expression))).toEqual([]);
+    expect(listFindings('TCPEdge', toRule(expression))).toEqual([]);
   });
 
   it('have their local names only where they are bound', () => {
@@ -386,7 +388,7 @@ describe('expressions', () => {
   });
 
   it('can be a chain of any length', () => {
-    expect(find('TCPEdge', toRule(`${'1 + '.repeat(20_000)}1 > 0`))).toEqual([]);
+    expect(listFindings('TCPEdge', toRule(`${'1 + '.repeat(20_000)}1 > 0`))).toEqual([]);
   });
 });
 

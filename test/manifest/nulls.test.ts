@@ -38,9 +38,9 @@ function listPlaces(value: Json, path: Path = []): readonly Place[] {
 }
 
 /** Replaces the value at a path with null, or removes it. */
-function change(value: Json, [step, ...rest]: Path, to: null | undefined): Json | undefined {
+function replaceWithNull(value: Json, [step, ...rest]: Path, to: null | undefined): Json | undefined {
   if (step === undefined) return to;
-  const changed = (member: Json) => change(member, rest, to);
+  const changed = (member: Json) => replaceWithNull(member, rest, to);
   if (isJsonArray(value))
     return value
       .map((member, index) => (index === step ? changed(member) : member))
@@ -55,7 +55,7 @@ function change(value: Json, [step, ...rest]: Path, to: null | undefined): Json 
 
 /** The files of a document with a changed spec, and all other documents. */
 function toFiles(document: JsonObject, path: Path, to: null | undefined) {
-  const changed = change(document, ['spec', ...path], to) ?? null;
+  const changed = replaceWithNull(document, ['spec', ...path], to) ?? null;
   const all = DOCUMENTS.map((other) => (other === document ? changed : other));
   return { document: changed, text: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: all }) };
 }

@@ -67,7 +67,7 @@ function createIncompleteLog(part: string): unknown {
 }
 
 /** Writes a broken mark: no manifest contains its position. */
-async function putBrokenMark({ server }: Workspace): Promise<void> {
+async function writeBrokenMark({ server }: Workspace): Promise<void> {
   const metadata = JSON.stringify({ edgewise: { stack: 7 } });
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
   const request = new Request('https://api.test/edges/tcp', {
@@ -104,7 +104,7 @@ describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool a
       'wrong.yaml': toEdge('b', 20002).replace('hostports', 'hostport'),
     });
     const { edgewise, folder } = workspace;
-    await putBrokenMark(workspace);
+    await writeBrokenMark(workspace);
     const planned = (await edgewise('plan stack.yaml edge.yaml --format sarif')).stdout;
     expect(new Set(listUris(planned))).toEqual(new Set(['edge.yaml', 'stack.yaml']));
     const refused = (await edgewise('plan --format sarif')).stdout;

@@ -4,39 +4,39 @@ import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isSamePlan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
+import { createChange, createDifference, createLiveChange, createPlan, toNormal } from '../report/sample-plans.ts';
 
-const POOL = makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_1' });
-const OTHER_POOL = makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2' });
-const NEW_POOL_LATER = makeChange('WeightedBackend/later', 'no-op');
-const NEW_POOL = makeChange('WeightedBackend/pool', 'create', { desired: toNormal('WeightedBackend/pool', {}) });
+const POOL = createLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_1' });
+const OTHER_POOL = createLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2' });
+const NEW_POOL_LATER = createChange('WeightedBackend/later', 'no-op');
+const NEW_POOL = createChange('WeightedBackend/pool', 'create', { desired: toNormal('WeightedBackend/pool', {}) });
 
 /** An update that sets the backend of an edge. */
 function edgeWithBackend(to: string, from = 'bkdhr_0', id = 'edgtcp_1') {
-  return makeLiveChange('TCPEdge/a', 'update', {
+  return createLiveChange('TCPEdge/a', 'update', {
     id,
     spec: {},
     desired: toNormal('TCPEdge/a', {}),
-    differences: [makeDifference('backend.backend_id', { from, to })],
+    differences: [createDifference('backend.backend_id', { from, to })],
   });
 }
 
 function token(directory: string) {
-  return makeChange('Credential/a', 'create', { desired: toNormal('Credential/a', {}), token: { directory } });
+  return createChange('Credential/a', 'create', { desired: toNormal('Credential/a', {}), token: { directory } });
 }
 
 function adopt(id: string, stack?: string) {
   const mark = stack === undefined ? {} : { mark: { stack, name: 'a', protect: false, delivered: false, fields: {} } };
   const live = { id, spec: toNormal('TCPEdge/a', {}), ...mark };
-  return makeChange('TCPEdge/a', stack === undefined ? 'adopt' : 'take-over', {
+  return createChange('TCPEdge/a', stack === undefined ? 'adopt' : 'take-over', {
     live,
     desired: toNormal('TCPEdge/a', {}),
   });
 }
 
 function weight(key: string, from: number, to: number) {
-  const differences = [makeDifference(`backends.${key}`, { from, to })];
-  return makeLiveChange('WeightedBackend/shares', 'update', {
+  const differences = [createDifference(`backends.${key}`, { from, to })];
+  return createLiveChange('WeightedBackend/shares', 'update', {
     id: 'bkdwd_9',
     spec: {},
     desired: toNormal('WeightedBackend/shares', {}),
@@ -45,7 +45,7 @@ function weight(key: string, from: number, to: number) {
 }
 
 function plan(...changes: Plan['changes']): Plan {
-  return makePlan({ changes });
+  return createPlan({ changes });
 }
 
 const file = { address: 'SSHUserCertificate/a', path: 'a.pub' } as const;
@@ -69,7 +69,7 @@ describe('comparePlans finds no difference', () => {
     [
       'in texts, counts and times',
       plan(edgeWithBackend('bkdhr_1')),
-      makePlan({
+      createPlan({
         changes: [{ ...edgeWithBackend('bkdhr_1'), reason: 'due', notes: ['x'], labels: { a: 'b' } }],
         made: { at: '2026-03-01T00:00:00Z' },
         requests: { read: 9, apply: 9, leastMs: 9 },
@@ -89,8 +89,8 @@ describe('comparePlans finds no difference', () => {
   });
 
   it('in more than a file of unknown content', () => {
-    const before = makePlan({ files: [file] });
-    expect(isSamePlan(comparePlans(before, makePlan({ files: [{ ...file, text: 'x' }] })))).toBe(true);
+    const before = createPlan({ files: [file] });
+    expect(isSamePlan(comparePlans(before, createPlan({ files: [{ ...file, text: 'x' }] })))).toBe(true);
   });
 });
 
@@ -118,8 +118,8 @@ describe('comparePlans finds a difference', () => {
     ['in the former stack of the adopted resource', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
     [
       'in a file that replaces another',
-      makePlan({ files: [file] }),
-      makePlan({ files: [{ ...file, replaces: true }] }),
+      createPlan({ files: [file] }),
+      createPlan({ files: [{ ...file, replaces: true }] }),
     ],
     [
       'in a change that only the earlier plan has',
@@ -139,7 +139,7 @@ describe('comparePlans finds a difference', () => {
 
   it('in a gap that is new, and none in one that is shorter or gone', () => {
     const replace = (gap: number) =>
-      makeLiveChange('AgentIngress/a', 'replace', {
+      createLiveChange('AgentIngress/a', 'replace', {
         id: 'agin_1',
         spec: {},
         reason: 'requested with --rotate',
@@ -159,7 +159,7 @@ describe('comparePlans shows both values', () => {
   it('of a field of a replace once', () => {
     const replace = (domain: string) =>
       plan(
-        makeLiveChange('AgentIngress/a', 'replace', {
+        createLiveChange('AgentIngress/a', 'replace', {
           id: 'agin_1',
           spec: { domain: 'old.example.com' },
           reason: 'the domain changed',
@@ -182,7 +182,7 @@ describe('comparePlans shows both values', () => {
 
   it('of each field of a creation that is not as approved', () => {
     const create = (spec: Parameters<typeof toNormal>[1]) =>
-      plan(makeChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', spec) }));
+      plan(createChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', spec) }));
     const backend = { enabled: true, backend_id: 'bkdhr_1' };
     const { more } = comparePlans(create({ description: 'a' }), create({ description: 'b', backend }));
     expect(more.changes.flatMap(({ fields }) => fields.map(({ difference, other }) => [difference, other]))).toEqual([

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { GuardInput } from '../../src/plan/guard.ts';
 import { listGuardAndProtectionViolations } from '../../src/plan/guard.ts';
-import { makeChange } from '../report/sample-plans.ts';
+import { createChange } from '../report/sample-plans.ts';
 
-const DELETES = Array.from({ length: 6 }, (_, index) => makeChange(`TCPEdge/edge-${index}`, 'delete'));
+const DELETES = Array.from({ length: 6 }, (_, index) => createChange(`TCPEdge/edge-${index}`, 'delete'));
 
 function checkGuard(input: Partial<GuardInput>): readonly string[] {
   const settings = { maxDeletes: 5, maxDeleteShare: 0.3 };

@@ -4,29 +4,29 @@ import type { Change } from '../../src/model/change.ts';
 import { isSamePlan, type Plan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import { type MemberRules, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, toNormal } from '../report/sample-plans.ts';
+import { createChange, createDifference, createLiveChange, createPlan, toNormal } from '../report/sample-plans.ts';
 
 /** For each member of a plan: whether a difference ends an approval. */
 
 const EDGE = 'TCPEdge/a';
-const UPDATED: Change = makeLiveChange(EDGE, 'update', {
+const UPDATED: Change = createLiveChange(EDGE, 'update', {
   id: 'edgtcp_1',
   spec: { description: 'old' },
   desired: toNormal(EDGE, { description: 'new' }),
-  differences: [makeDifference('description', { from: 'old', to: 'new' })],
+  differences: [createDifference('description', { from: 'old', to: 'new' })],
   dangers: [
     { group: 'access', danger: 'access-widened', path: 'ip_restriction', from: ['a'], to: ['b'] },
     { group: 'traffic', danger: 'gap', writes: 2, limitMs: 5, consequence: 'none' },
   ],
 });
-const CREATED: Change = makeChange('Credential/c', 'create', {
+const CREATED: Change = createChange('Credential/c', 'create', {
   desired: toNormal('Credential/c', { acl: ['bind:a.example.com'] }),
   token: { directory: 'tokens' },
 });
-const DELETED: Change = makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_2', spec: { description: 'x' } });
+const DELETED: Change = createLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_2', spec: { description: 'x' } });
 const FILE = { address: 'SSHUserCertificate/a', path: 'a.pub', text: 'x' };
 
-const PLAN: Plan = makePlan({
+const PLAN: Plan = createPlan({
   changes: [DELETED, UPDATED, CREATED],
   takeOver: ['other'],
   crossStackReferences: { 'External/x': { stack: 'other', resource: 'WeightedBackend/pool' } },

@@ -22,7 +22,7 @@ interface Case {
   readonly digest?: string;
 }
 
-function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest = toFieldDigest('l') }: Case) {
+function diffUnset({ options, normal = {}, live = { size: 'l' }, ignore = [], digest = toFieldDigest('l') }: Case) {
   const kind = toKind(options);
   const mark: Mark = { stack: 'test', name: 'a', protect: false, delivered: false, fields: { size: digest } };
   const described = { kind, live: { spec: live, mark }, ignored: ignore, validForMs: undefined };
@@ -42,17 +42,17 @@ describe('a field that a manifest no longer sets', () => {
       false,
     ],
   ] as const)('%s', (_, options, forcesReplace) => {
-    const { found, isReplaced } = find({ options });
+    const { found, isReplaced } = diffUnset({ options });
     expect(found).toEqual([{ field: 'size', path: 'size', from: 'l', origin: 'manifest', forcesReplace }]);
     expect(isReplaced).toBe(forcesReplace);
   });
 
   it('is changed in the manifest and drifted if it was changed at the service too', () => {
-    expect(find({ options: CHOSEN, live: { size: 'm' } }).found).toMatchObject([{ from: 'm', origin: 'both' }]);
+    expect(diffUnset({ options: CHOSEN, live: { size: 'm' } }).found).toMatchObject([{ from: 'm', origin: 'both' }]);
   });
 
   it('is found even if the service does not show it', () => {
-    expect(find({ options: CHOSEN, live: {} }).found).toEqual([
+    expect(diffUnset({ options: CHOSEN, live: {} }).found).toEqual([
       { field: 'size', path: 'size', origin: 'manifest', forcesReplace: false },
     ]);
   });
@@ -63,7 +63,7 @@ describe('a field that a manifest no longer sets', () => {
     ['it was ignored when the mark was written', { options: CHOSEN, digest: IGNORED_FIELD_DIGEST }],
     ['leaving it out has a meaning of its own', { options: {} }],
   ])('is absent if %s', (_, known) => {
-    expect(find(known)).toEqual({ found: [], isReplaced: false });
+    expect(diffUnset(known)).toEqual({ found: [], isReplaced: false });
   });
 });
 

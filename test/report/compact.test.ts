@@ -3,21 +3,29 @@ import { expect, test } from 'vitest';
 import { createPainter } from '../../src/report/text/layout.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
 import { renderDriftText, renderPlanText } from './render.ts';
-import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  EVERYTHING,
+  PLAIN,
+  toNormal,
+} from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 
 const COMPACT = { ...PLAIN, width: 0, compact: true } as const;
 
 test('shows 300 creates in 300 lines', () => {
   const changes = Array.from({ length: 300 }, (_, index) =>
-    makeChange(`TCPEdge/edge-${index}`, 'create', {
+    createChange(`TCPEdge/edge-${index}`, 'create', {
       desired: toNormal(`TCPEdge/edge-${index}`, {
         hostports: [`1.tcp.example.net:${index + 1}`],
         description: 'An edge',
       }),
     }),
   );
-  const plan = makePlan({ changes });
+  const plan = createPlan({ changes });
   const lines = renderPlanText(plan, COMPACT).split('\n');
   expect(lines.filter((line) => line.startsWith('+ TCPEdge/'))).toHaveLength(300);
   expect(lines.indexOf('+ TCPEdge/edge-299   create') - lines.indexOf('+ TCPEdge/edge-0     create')).toBe(299);
@@ -30,9 +38,9 @@ test('shows each resource on one line, with its differences', async () => {
 });
 
 test('shows a change in two parts of a plan on one line in each, with the fields of that part', () => {
-  const differences = [makeDifference('description'), makeDifference('hostports', { origin: 'drift' })];
-  const changes = [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
-  const lines = renderPlanText(makePlan({ changes }), COMPACT).split('\n');
+  const differences = [createDifference('description'), createDifference('hostports', { origin: 'drift' })];
+  const changes = [createLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
+  const lines = renderPlanText(createPlan({ changes }), COMPACT).split('\n');
   expect(lines.filter((line) => line.includes('TCPEdge/a'))).toEqual([
     '~ TCPEdge/a  (edgtcp_1)   update: description',
     '~ TCPEdge/a  (edgtcp_1)   update, see above: hostports',
@@ -40,9 +48,9 @@ test('shows a change in two parts of a plan on one line in each, with the fields
 });
 
 test('counts many fields', () => {
-  const differences = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => makeDifference(`metadata.${name}`));
-  const changes = [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
-  expect(renderPlanText(makePlan({ changes }), COMPACT)).toContain('metadata.d, metadata.e and 2 more\n');
+  const differences = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => createDifference(`metadata.${name}`));
+  const changes = [createLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', differences })];
+  expect(renderPlanText(createPlan({ changes }), COMPACT)).toContain('metadata.d, metadata.e and 2 more\n');
 });
 
 test('shows each difference of a comparison on one line', async () => {
@@ -50,13 +58,13 @@ test('shows each difference of a comparison on one line', async () => {
 });
 
 test('colours dangers and warnings in their line, clipped or not', () => {
-  const change = makeLiveChange('TCPEdge/a', 'update', {
+  const change = createLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
-    differences: [makeDifference('description')],
+    differences: [createDifference('description')],
     dangers: [{ group: 'protection', danger: 'unprotected' }],
   });
   const warning = { code: 'lockout', severity: 'warning', message: 'may cut it', isOfChange: true } as const;
-  const plan = makePlan({ changes: [change], diagnostics: [{ ...warning, address: 'TCPEdge/a' }] });
+  const plan = createPlan({ changes: [change], diagnostics: [{ ...warning, address: 'TCPEdge/a' }] });
   const paint = createPainter(true);
   const render = (width: number) => renderPlanText(plan, { ...COMPACT, width, color: true });
   expect(render(0)).toContain(

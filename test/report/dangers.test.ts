@@ -13,11 +13,11 @@ import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
 import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
 import { SEED } from '../tries.ts';
-import { FORM_JUDGES } from './form-judges.ts';
+import { FORMAT_CHECKS } from './format-checks.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
-import { makeHostilePlan } from './sample-reports.ts';
+import { createChange, createDifference, createLiveChange, createPlan, PLAIN, toNormal } from './sample-plans.ts';
+import { createHostilePlan } from './sample-reports.ts';
 
 const WIDE: FormatOptions = { ...PLAIN, width: 0 };
 const MARK = { stack: 'production', name: 'a', protect: false, delivered: true, fields: {} };
@@ -132,14 +132,14 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   ],
   [
     'will get its first token, which goes to the folder tokens',
-    makeChange('Credential/a', 'create', {
+    createChange('Credential/a', 'create', {
       desired: toNormal('Credential/a', { acl: ['bind:a.test'] }),
       token: { directory: 'tokens' },
     }),
   ],
   [
     'will lose its token: agents with the old token are disconnected',
-    makeLiveChange('Credential/a', 'delete', { id: 'cr_1', spec: { acl: ['bind:a.test'] } }),
+    createLiveChange('Credential/a', 'delete', { id: 'cr_1', spec: { acl: ['bind:a.test'] } }),
   ],
   [
     'will widen access: mutual_tls.certificate_authority_ids + ca_2',
@@ -171,7 +171,7 @@ describe('a danger', () => {
       { ...gap, path: 'policy', from: ['a.test:1'] },
       { ...gap, path: 'backend', writes: 2 },
     ];
-    const plan = makePlan({ changes: [{ ...update('TCPEdge/a', {}, { description: 'a' }), dangers }] });
+    const plan = createPlan({ changes: [{ ...update('TCPEdge/a', {}, { description: 'a' }), dangers }] });
     expect(createPlanView(plan).dangers.map(({ said }) => said)).toEqual([
       'will leave without a resource during 1 write, which takes 15 s once the rate limit is reached: hostports a.test:1, a.test:2',
       'will leave without its policy during 1 write, which takes 15 s once the rate limit is reached: a.test:1',
@@ -227,7 +227,7 @@ describe('a danger', () => {
   it('is marked if it only reverts drift', async () => {
     const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
     const differ = (...origins: readonly DifferenceCause[]) =>
-      toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
+      toPlan([{ ...change, differences: origins.map((origin) => createDifference('hostports', { origin })) }]);
     const list = (plan: Plan) => createPlanView(plan).dangers.map(({ said }) => said);
     const said = 'will be reached elsewhere: hostports a.test:1 → b.test:1';
     expect(list(differ('drift'))).toEqual([`${said}: reverts drift`]);
@@ -265,7 +265,7 @@ describe('a run over many stacks', () => {
   };
   const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, blocking: [] });
   const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
-  const calm = makeChange('TCPEdge/a', 'update', { differences: [makeDifference('description', { to: 'b' })] });
+  const calm = createChange('TCPEdge/a', 'update', { differences: [createDifference('description', { to: 'b' })] });
   const toRun = (...parts: readonly StackReportPart[]): StacksRunReport => ({
     command: 'plan',
     root: 'live',
@@ -377,7 +377,7 @@ describe('a run over many stacks', () => {
   });
 
   it.each(['markdown', 'html'] as const)('is not broken in %s if every text in it is hostile', async (form) => {
-    const plan = makeHostilePlan();
+    const plan = createHostilePlan();
     const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
     const changes = plan.changes.map((change): Change => {
       const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
@@ -386,7 +386,7 @@ describe('a run over many stacks', () => {
     const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
     const broken = { ...failed, name: label, folder: label };
     const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
-    FORM_JUDGES[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));
+    FORMAT_CHECKS[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));
   });
 });
 
@@ -395,7 +395,7 @@ function listNames({ dangers = [] }: Change): readonly Danger['danger'][] {
 }
 
 function update(address: Change['address'], from: object, to: object): Change {
-  return makeLiveChange(address, 'update', {
+  return createLiveChange(address, 'update', {
     id: `${getKind(address.split('/')[0] ?? '').idPrefix}_1`,
     spec: { ...from },
     desired: toNormal(address, { ...to }),
@@ -407,7 +407,7 @@ function withMark(change: Change, mark: typeof MARK): Change {
 }
 
 function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
-  const plan = makePlan({
+  const plan = createPlan({
     changes,
     writes: [],
     externals: { 'External/blue': 'bkdhr_2aaa', 'External/office': 'ipp_1' },

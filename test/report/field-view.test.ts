@@ -3,35 +3,37 @@ import type { Difference, DifferenceCause } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { renderPlanText } from './render.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+import { createChange, createDifference, createLiveChange, createPlan, PLAIN, toNormal } from './sample-plans.ts';
 
 /** The indented lines of a plan with one change, without their first four columns. */
-function renderFields(change: Parameters<typeof makePlan>[0]): string {
-  const lines = renderPlanText(makePlan(change), { ...PLAIN, width: 0 }).split('\n');
+function renderFields(change: Parameters<typeof createPlan>[0]): string {
+  const lines = renderPlanText(createPlan(change), { ...PLAIN, width: 0 }).split('\n');
   return lines.flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : [])).join('\n');
 }
 
 function renderUpdate(kind: string, ...differences: readonly Difference[]): string {
-  return renderFields({ changes: [makeLiveChange(`${kind}/one`, 'update', { id: 'id_1', differences })] });
+  return renderFields({ changes: [createLiveChange(`${kind}/one`, 'update', { id: 'id_1', differences })] });
 }
 
 function renderCreate(kind: string, spec: Spec): string {
   const address = `${kind}/one` as const;
-  return renderFields({ changes: [makeChange(address, 'create', { desired: toNormal(address, spec) })] });
+  return renderFields({ changes: [createChange(address, 'create', { desired: toNormal(address, spec) })] });
 }
 
 test('quotes free text, and no words that their kind checks', () => {
-  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'deploy', to: 'to "all"' }))).toBe(
+  expect(renderUpdate('TCPEdge', createDifference('description', { from: 'deploy', to: 'to "all"' }))).toBe(
     'description: "deploy" → "to \\"all\\""',
   );
-  expect(renderUpdate('IPRestriction', makeDifference('type', { from: 'api', to: 'agent' }))).toBe('type: api → agent');
-  expect(renderUpdate('SSHUserCertificate', makeDifference('valid_until', { to: '2026-01-31T12:00:00Z' }))).toBe(
+  expect(renderUpdate('IPRestriction', createDifference('type', { from: 'api', to: 'agent' }))).toBe(
+    'type: api → agent',
+  );
+  expect(renderUpdate('SSHUserCertificate', createDifference('valid_until', { to: '2026-01-31T12:00:00Z' }))).toBe(
     'valid_until: (none) → 2026-01-31T12:00:00Z',
   );
 });
 
 test('quotes a checked word that is ambiguous', () => {
-  const difference = makeDifference('principals', { from: ['-x'], to: ['(none)', 'ünïcode'] });
+  const difference = createDifference('principals', { from: ['-x'], to: ['(none)', 'ünïcode'] });
   expect(renderUpdate('SSHUserCertificate', difference)).toBe(
     ['principals:', '  - "-x"', '  + "(none)"', '  + "ünïcode"'].join('\n'),
   );
@@ -39,13 +41,13 @@ test('quotes a checked word that is ambiguous', () => {
 
 test('is known after apply only at a reference', () => {
   const pool = 'WeightedBackend/pool';
-  expect(renderUpdate('TCPEdge', makeDifference('backend.backend_id', { from: 'bkdwd_2a', to: pool }))).toBe(
+  expect(renderUpdate('TCPEdge', createDifference('backend.backend_id', { from: 'bkdwd_2a', to: pool }))).toBe(
     'backend.backend_id: bkdwd_2a → WeightedBackend/pool (known after apply)',
   );
-  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'x', to: pool }))).toBe(
+  expect(renderUpdate('TCPEdge', createDifference('description', { from: 'x', to: pool }))).toBe(
     'description: "x" → "WeightedBackend/pool"',
   );
-  expect(renderUpdate('TCPEdge', makeDifference('metadata.pool', { to: pool }))).toBe(
+  expect(renderUpdate('TCPEdge', createDifference('metadata.pool', { to: pool }))).toBe(
     'metadata.pool: (none) → "WeightedBackend/pool"',
   );
 });
@@ -64,7 +66,7 @@ test('is known after apply inside of the configuration of an action', () => {
       +         ip_policies:
       +           • External/a (known after apply)"
   `);
-  const difference = makeDifference('policy.inbound[0].actions[0].config.ip_policies', {
+  const difference = createDifference('policy.inbound[0].actions[0].config.ip_policies', {
     from: [],
     to: ['External/a'],
   });
@@ -74,11 +76,11 @@ test('is known after apply inside of the configuration of an action', () => {
 test('shows the address of an id of this plan', () => {
   const text = renderFields({
     changes: [
-      makeLiveChange('TCPEdge/edge', 'update', {
+      createLiveChange('TCPEdge/edge', 'update', {
         id: 'edgtcp_2a',
-        differences: [makeDifference('backend.backend_id', { from: 'bkdwd_2a', to: 'bkdwd_2x' })],
+        differences: [createDifference('backend.backend_id', { from: 'bkdwd_2a', to: 'bkdwd_2x' })],
       }),
-      makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2a' }),
+      createLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2a' }),
     ],
   });
   expect(text).toBe('backend.backend_id: bkdwd_2a (WeightedBackend/pool) → bkdwd_2x');
@@ -87,7 +89,7 @@ test('shows the address of an id of this plan', () => {
 test('lists the removed and added members, and counts the others', () => {
   const members = (...ports: readonly number[]) => ports.map((port) => `1.tcp.example.net:${port}`);
   const update = (from: readonly string[], to: readonly string[]) =>
-    renderUpdate('TCPEdge', makeDifference('hostports', { from, to }));
+    renderUpdate('TCPEdge', createDifference('hostports', { from, to }));
   expect(update(members(1, 2, 3, 4), members(2, 3, 4, 5))).toMatchInlineSnapshot(`
     "hostports:
       - 1.tcp.example.net:1
@@ -103,7 +105,7 @@ test('lists the removed and added members, and counts the others', () => {
 });
 
 test('shows the order of a list if its kind uses it', () => {
-  const difference = makeDifference('policy.inbound[0].expressions', { from: ['a', 'b', 'c'], to: ['c', 'a', 'b'] });
+  const difference = createDifference('policy.inbound[0].expressions', { from: ['a', 'b', 'c'], to: ['c', 'a', 'b'] });
   expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
     "policy.inbound[0].expressions:
       + "c"
@@ -114,10 +116,10 @@ test('shows the order of a list if its kind uses it', () => {
 
 test('shows an added or removed module without its defaults', () => {
   const circuit = { enabled: true, rolling_window: 60, error_threshold_percentage: 0 };
-  expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { to: circuit }))).toBe(
+  expect(renderUpdate('HTTPSEdgeRoute', createDifference('circuit_breaker', { to: circuit }))).toBe(
     'circuit_breaker: added\n  + rolling_window: 60',
   );
-  expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { from: circuit }))).toBe(
+  expect(renderUpdate('HTTPSEdgeRoute', createDifference('circuit_breaker', { from: circuit }))).toBe(
     'circuit_breaker: removed\n  - rolling_window: 60',
   );
 });
@@ -135,7 +137,7 @@ test('shows a module with only defaults with them', () => {
 
 test('compares objects of both sides line by line, with unchanged lines folded', () => {
   const rule = (name: string): Json => ({ name, expressions: ['a', 'b', 'c', 'd', 'e'], actions: [{ type: 'deny' }] });
-  const difference = makeDifference('policy.inbound[0]', { from: rule('old'), to: rule('new') });
+  const difference = createDifference('policy.inbound[0]', { from: rule('old'), to: rule('new') });
   expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
     "policy.inbound[0]:
       - name: "old"
@@ -147,7 +149,7 @@ test('compares objects of both sides line by line, with unchanged lines folded',
 });
 
 test('compares text of several lines line by line', () => {
-  const difference = makeDifference('description', {
+  const difference = createDifference('description', {
     from: 'one\ntwo\nthree\nfour\nfive',
     to: 'one\ntwo\nthree\n4\nfive',
   });
@@ -160,7 +162,7 @@ test('compares text of several lines line by line', () => {
       + 4
         five"
   `);
-  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'one', to: 'one\ntwo' }))).toBe(
+  expect(renderUpdate('TCPEdge', createDifference('description', { from: 'one', to: 'one\ntwo' }))).toBe(
     'description:\n    one\n  + two',
   );
 });
@@ -182,7 +184,7 @@ test('shows text of several lines inside of an object as one block', () => {
 
 test('stacks values that are too long for one line, whole', () => {
   const [from, to] = ['old', 'new'].map((word) => `${word} ${'x'.repeat(100)}`);
-  const difference = makeDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
+  const difference = createDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
   expect(renderUpdate('TCPEdge', difference)).toBe(
     `description: reverts: changed at the service\n  - "${from}"\n  + "${to}"`,
   );
@@ -190,12 +192,12 @@ test('stacks values that are too long for one line, whole', () => {
 });
 
 test('moves notes below a value without room behind it', () => {
-  const plan = makePlan({
+  const plan = createPlan({
     changes: [
-      makeLiveChange('TCPEdge/a', 'update', {
+      createLiveChange('TCPEdge/a', 'update', {
         id: 'edgtcp_2a',
         differences: [
-          makeDifference('description', { from: 'a'.repeat(20), to: 'b', origin: 'both', forcesReplace: true }),
+          createDifference('description', { from: 'a'.repeat(20), to: 'b', origin: 'both', forcesReplace: true }),
         ],
       }),
     ],
@@ -208,7 +210,7 @@ test('moves notes below a value without room behind it', () => {
 
 test('shows nothing, null and empty lists as no value, and empty text as text', () => {
   const render = (to: Json) =>
-    renderUpdate('SSHUserCertificate', makeDifference('extensions.permit-pty', { from: 'x', to }));
+    renderUpdate('SSHUserCertificate', createDifference('extensions.permit-pty', { from: 'x', to }));
   expect(render(null)).toBe('extensions.permit-pty: "x" → (none)');
   expect(render([])).toBe('extensions.permit-pty: "x" → (none)');
   expect(render('')).toBe('extensions.permit-pty: "x" → ""');
@@ -216,14 +218,14 @@ test('shows nothing, null and empty lists as no value, and empty text as text', 
 
 test('adds a note only to values that may have changed at the service', () => {
   const render = (origin: DifferenceCause) =>
-    renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }));
+    renderUpdate('TCPEdge', createDifference('description', { from: 'a', to: 'b', origin }));
   expect(render('manifest')).toBe('description: "a" → "b"');
   expect(render('both')).toBe('description: "a" → "b"  (changed here and drifted)');
   expect(render('unknown')).toBe('description: "a" → "b"  (changed here or drifted)');
 });
 
 test('quotes an invalid path, and a key that is no word', () => {
-  expect(renderUpdate('TCPEdge', makeDifference('a: 1 → 2, b', { to: 1 }))).toBe('"a: 1 → 2, b": (none) → 1');
+  expect(renderUpdate('TCPEdge', createDifference('a: 1 → 2, b', { to: 1 }))).toBe('"a: 1 → 2, b": (none) → 1');
   expect(renderCreate('TCPEdge', { metadata: { 'a: b': { 'c d': [1, null, true, {}] } } })).toMatchInlineSnapshot(`
     "metadata:
       + "a: b":
@@ -252,8 +254,8 @@ test('shows maps and modules of a create field by field', () => {
 
 test('shows only the differences of an unknown kind', () => {
   const changes = [
-    makeChange('Unknown/a', 'create', { desired: { secret: 'x' } }),
-    makeLiveChange('Unknown/b', 'update', { id: 'x_1', differences: [makeDifference('size', { from: 1, to: 2 })] }),
+    createChange('Unknown/a', 'create', { desired: { secret: 'x' } }),
+    createLiveChange('Unknown/b', 'update', { id: 'x_1', differences: [createDifference('size', { from: 1, to: 2 })] }),
   ];
   expect(renderFields({ changes })).toBe('size: 1 → 2');
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
-import { FORM_JUDGES } from './form-judges.ts';
+import { FORMAT_CHECKS } from './format-checks.ts';
 
 const PAGE = readFileSync(new URL('../../docs/reference/reports.md', import.meta.url), 'utf8');
 
@@ -12,7 +12,7 @@ async function listOffered(command: string): Promise<readonly string[]> {
 }
 
 // The compiler requires a check of each format in the table.
-describe.each(Object.keys(FORM_JUDGES))('the format %s', (name) => {
+describe.each(Object.keys(FORMAT_CHECKS))('the format %s', (name) => {
   it('is offered by a command', async () => {
     const offered = await Promise.all(['validate', 'plan', 'apply', 'drift'].map(listOffered));
     expect(offered.flat()).toContain(name);

@@ -17,7 +17,7 @@ import type { FormatOptions, TextStyleOptions } from '../../src/report/report.ts
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { createSubmissionView, renderSubmissionText } from '../../src/report/text/submission.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
-import { expectPrintable } from './form-judges.ts';
+import { expectPrintable } from './format-checks.ts';
 import { renderApplyResultText, renderDiagnosticsText, renderPlanText } from './render.ts';
 
 /** Texts that try to be taken for more than text, and checks that a report shows them as text only. */

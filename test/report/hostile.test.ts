@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { type FormatName, loadReportRenderer } from '../../src/report/formats.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
-import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
+import { expectPrintable, FORMAT_CHECKS } from './format-checks.ts';
 import {
   expectOwnLinesOfDiagnostics,
   expectOwnLinesOfPlan,
@@ -16,7 +16,7 @@ import {
   withText,
 } from './hostile-checks.ts';
 import { renderApplyResultText, renderDiagnosticsText, renderPlanText } from './render.ts';
-import { EVERYTHING, makePlan } from './sample-plans.ts';
+import { createPlan, EVERYTHING } from './sample-plans.ts';
 import { MISTAKE, REPORTS } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
@@ -54,10 +54,10 @@ describe.each([...TRICKS, TRICKS.join(' ')])('user text such as %j', (trick) => 
 });
 
 describe.each(Object.entries(REPORTS))('a report of the sort %s', (_, report) => {
-  test.each(Object.entries(FORM_JUDGES))('stays a document of %s, whatever user text is in it', async (name, judge) => {
+  test.each(Object.entries(FORMAT_CHECKS))('stays a valid document of %s with any user text', async (name, check) => {
     const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
     for (const [index, trick] of [...TRICKS, TRICKS.join(' ')].entries())
-      judge(render(withText(report, trick), toFormatOptions(trick, index % 2 === 0)));
+      check(render(withText(report, trick), toFormatOptions(trick, index % 2 === 0)));
   });
 });
 
@@ -71,7 +71,7 @@ test('keeps user text from saying that a value is known after apply', () => {
       { path: 'backend.backend_id', to: 'a/b (known after apply)', origin: 'manifest', forcesReplace: false },
     ],
   };
-  const rendered = renderPlanText(makePlan({ changes: [change] }), {
+  const rendered = renderPlanText(createPlan({ changes: [change] }), {
     color: false,
     width: 0,
     verbose: false,

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
-import { FORM_JUDGES } from './form-judges.ts';
+import { FORMAT_CHECKS } from './format-checks.ts';
 import { type PageTree, readPage } from './html-tree.ts';
 import { renderHtmlReport } from './render.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
-import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
-import { makeResult } from './sample-results.ts';
+import { createChange, createDifference, createLiveChange, createPlan, createWrite, PLAIN } from './sample-plans.ts';
+import { createHostilePlan, createLargePlan, MISTAKE, REPORTS } from './sample-reports.ts';
+import { createApplyResult } from './sample-results.ts';
 
-function show(report: Report | undefined, options: Partial<FormatOptions> = {}): PageTree {
+function renderPage(report: Report | undefined, options: Partial<FormatOptions> = {}): PageTree {
   if (report === undefined) throw new Error('There is no such report');
   return readPage(renderHtmlReport(report, { ...PLAIN, ...options }));
 }
 
-function showPlan(plan: Plan, options: Partial<FormatOptions> = {}): PageTree {
-  return show({ about: 'plan', plan, blocking: plan.violations }, options);
+function renderPlanPage(plan: Plan, options: Partial<FormatOptions> = {}): PageTree {
+  return renderPage({ about: 'plan', plan, blocking: plan.violations }, options);
 }
 
 function listTexts({ elements }: PageTree, name: string): readonly string[] {
@@ -24,12 +24,12 @@ function listTexts({ elements }: PageTree, name: string): readonly string[] {
 
 describe('an HTML report', () => {
   it.each(Object.entries(REPORTS))('is valid and contains only its own elements: %s', (_, report) => {
-    FORM_JUDGES.html(renderHtmlReport(report, PLAIN));
+    FORMAT_CHECKS.html(renderHtmlReport(report, PLAIN));
   });
 
   it('contains only its own elements if every text is hostile', () => {
-    const plan = makeHostilePlan();
-    FORM_JUDGES.html(
+    const plan = createHostilePlan();
+    FORMAT_CHECKS.html(
       renderHtmlReport(
         { about: 'plan', plan, blocking: [] },
         { ...PLAIN, applyCommand: { line: 'x', lineElsewhere: '</code><b>', readsInput: false } },
@@ -39,11 +39,11 @@ describe('an HTML report', () => {
 
   it('lists every danger above the changes, with a link to its change', () => {
     const changes = [
-      makeChange('TCPEdge/old', 'delete'),
-      makeChange('TCPEdge/calm', 'update'),
-      makeChange('TCPEdge/open', 'update', { dangers: [{ group: 'protection', danger: 'unprotected' }] }),
+      createChange('TCPEdge/old', 'delete'),
+      createChange('TCPEdge/calm', 'update'),
+      createChange('TCPEdge/open', 'update', { dangers: [{ group: 'protection', danger: 'unprotected' }] }),
     ];
-    const page = showPlan(makePlan({ changes }));
+    const page = renderPlanPage(createPlan({ changes }));
     const { elements } = page;
     const said = elements.filter(({ name, text }) => name === 'li' && text.includes('will no longer'));
     expect(said).toHaveLength(1);
@@ -55,12 +55,12 @@ describe('an HTML report', () => {
   });
 
   it('has no list of dangers without one', () => {
-    const { elements } = showPlan(makePlan({ changes: [makeChange('TCPEdge/calm', 'update')] }));
+    const { elements } = renderPlanPage(createPlan({ changes: [createChange('TCPEdge/calm', 'update')] }));
     expect(elements.filter(({ attributes }) => attributes.get('id') === 'dangers')).toEqual([]);
   });
 
   it('lets the browser load nothing, and run only its own script', () => {
-    const { elements } = show(REPORTS['plan']);
+    const { elements } = renderPage(REPORTS['plan']);
     const policy = elements.find(({ attributes }) => attributes.has('http-equiv'))?.attributes.get('content') ?? '';
     const toSource = (name: string): string => {
       const text = elements.find((element) => element.name === name)?.text ?? '';
@@ -83,7 +83,7 @@ describe('an HTML report', () => {
 
 describe('an HTML report of a plan', () => {
   it('starts with refusals and dangers', () => {
-    expect(listTexts(show(REPORTS['plan']), 'h2')).toEqual([
+    expect(listTexts(renderPage(REPORTS['plan']), 'h2')).toEqual([
       'Refused by safety rules',
       'Deletes and replacements',
       'This change',
@@ -95,25 +95,25 @@ describe('an HTML report of a plan', () => {
   });
 
   it('has no totals to approve if it has errors, which come first', () => {
-    const page = showPlan(makePlan({ changes: [makeChange('TCPEdge/a', 'create')], diagnostics: [MISTAKE] }));
+    const page = renderPlanPage(createPlan({ changes: [createChange('TCPEdge/a', 'create')], diagnostics: [MISTAKE] }));
     expect(listTexts(page, 'h2')).toEqual(['What is wrong', 'Changes']);
     expect(listTexts(page, 'strong')).toEqual(['✗ This plan cannot be applied: 1 error']);
   });
 
   it('links both halves of a change that is also drift to its danger, and each field to its line', () => {
-    const change = makeLiveChange('TCPEdge/a', 'update', {
+    const change = createLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
       place: { file: 'edge.yaml', line: 3 },
       differences: [
-        makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
-        makeDifference('pooled', { from: false, to: true }),
-        makeDifference('description', { from: 'a', to: 'b', origin: 'drift' }),
+        createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
+        createDifference('pooled', { from: false, to: true }),
+        createDifference('description', { from: 'a', to: 'b', origin: 'drift' }),
       ],
       dangers: [{ group: 'traffic', danger: 'address-changed', path: 'hostports' }],
     });
     const lines: Readonly<Record<string, number>> = { hostports: 7, pooled: 9 };
     const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
-    const { elements } = showPlan(makePlan({ changes: [change] }), { locate });
+    const { elements } = renderPlanPage(createPlan({ changes: [change] }), { locate });
     const items = elements.filter(({ attributes }) => attributes.has('data-key'));
     expect(items.map(({ attributes }) => attributes.get('data-danger'))).toEqual(['traffic', 'traffic']);
     const remarks = elements.flatMap(({ name, text }) => (name === 'code' && text.includes('edge.yaml') ? [text] : []));
@@ -122,12 +122,12 @@ describe('an HTML report of a plan', () => {
 
   it('shows the place of a field once in its change, and quotes of a danger as code', () => {
     const rule = { name: 'europe', expressions: ['true'], actions: [{ type: 'deny' }] };
-    const change = makeLiveChange('TCPEdge/a', 'update', {
+    const change = createLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
       place: { file: 'edge.yaml', line: 3 },
       differences: [
-        makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
-        makeDifference('pooled', { from: false, to: true }),
+        createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
+        createDifference('pooled', { from: false, to: true }),
       ],
       dangers: [
         { group: 'access', danger: 'rule-removed', path: 'policy.inbound[0]', from: rule },
@@ -135,9 +135,9 @@ describe('an HTML report of a plan', () => {
       ],
     });
     const locate = () => ({ file: 'edge.yaml', line: 3, column: 1, excerpt: '' });
-    const plan = makePlan({ changes: [change] });
+    const plan = createPlan({ changes: [change] });
     const page = renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
-    FORM_JUDGES.html(page);
+    FORMAT_CHECKS.html(page);
     expect(page).toContain(
       '<strong>access:</strong> will have the deny rule <code>europe</code> removed (policy.inbound[0]): <code>expressions',
     );
@@ -148,18 +148,23 @@ describe('an HTML report of a plan', () => {
   });
 
   it('says that there is nothing to do', () => {
-    expect(listTexts(showPlan(makePlan()), 'strong')).toContain('✓ Nothing to do: there are no resources');
+    expect(listTexts(renderPlanPage(createPlan()), 'strong')).toContain('✓ Nothing to do: there are no resources');
   });
 
   it('contains the command that applies it, unless that would be refused', () => {
-    const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create', 'TCPEdge/a')] });
+    const plan = createPlan({
+      changes: [createChange('TCPEdge/a', 'create')],
+      writes: [createWrite('create', 'TCPEdge/a')],
+    });
     const options = {
       applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
     };
-    expect(listTexts(showPlan(plan, options), 'code')).toContain('edgewise apply plan.json');
+    expect(listTexts(renderPlanPage(plan, options), 'code')).toContain('edgewise apply plan.json');
     const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
-    expect(listTexts(showPlan({ ...plan, violations }, options), 'code')).not.toContain('edgewise apply plan.json');
-    expect(listTexts(showPlan(makePlan(), options), 'code')).not.toContain('edgewise apply plan.json');
+    expect(listTexts(renderPlanPage({ ...plan, violations }, options), 'code')).not.toContain(
+      'edgewise apply plan.json',
+    );
+    expect(listTexts(renderPlanPage(createPlan(), options), 'code')).not.toContain('edgewise apply plan.json');
   });
 
   it('starts with unfolded dangers, up to hundreds of fields, and with up to three changes', () => {
@@ -167,47 +172,47 @@ describe('an HTML report of a plan', () => {
       elements.flatMap(({ name, attributes }) =>
         name === 'details' && attributes.has('open') ? [attributes.get('data-key')?.split(' ')[0] ?? ''] : [],
       );
-    const differences = [makeDifference('description', { from: 'a', to: 'b' })];
+    const differences = [createDifference('description', { from: 'a', to: 'b' })];
     const toPlan = (count: number) =>
-      makePlan({
+      createPlan({
         changes: [
-          makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', spec: { description: 'x' } }),
-          makeLiveChange('TCPEdge/open', 'update', {
+          createLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', spec: { description: 'x' } }),
+          createLiveChange('TCPEdge/open', 'update', {
             id: 'edgtcp_2',
             differences,
             dangers: [{ group: 'protection', danger: 'unprotected' }],
           }),
           ...Array.from({ length: count }, (_, index) =>
-            makeLiveChange(`TCPEdge/safe${index}`, 'update', { id: `edgtcp_s${index}`, differences }),
+            createLiveChange(`TCPEdge/safe${index}`, 'update', { id: `edgtcp_s${index}`, differences }),
           ),
         ],
       });
-    expect(listOpen(showPlan(toPlan(2)))).toEqual(['TCPEdge/gone', 'TCPEdge/open']);
-    expect(listOpen(showPlan(toPlan(1)))).toEqual(['TCPEdge/gone', 'TCPEdge/open', 'TCPEdge/safe0']);
-    const replaced = makeLargePlan(200).changes.map((change) => ({
+    expect(listOpen(renderPlanPage(toPlan(2)))).toEqual(['TCPEdge/gone', 'TCPEdge/open']);
+    expect(listOpen(renderPlanPage(toPlan(1)))).toEqual(['TCPEdge/gone', 'TCPEdge/open', 'TCPEdge/safe0']);
+    const replaced = createLargePlan(200).changes.map((change) => ({
       ...change,
       action: 'replace' as const,
       differences: [...differences, ...differences, ...differences],
     }));
-    expect(listOpen(showPlan(makePlan({ changes: replaced.slice(0, 100) })))).toHaveLength(100);
-    expect(listOpen(showPlan(makePlan({ changes: replaced })))).toHaveLength(133);
+    expect(listOpen(renderPlanPage(createPlan({ changes: replaced.slice(0, 100) })))).toHaveLength(100);
+    expect(listOpen(renderPlanPage(createPlan({ changes: replaced })))).toHaveLength(133);
   });
 
   it('shows the owner and place of each danger, and the command below, before the changes', () => {
     const SHA = '0123456789abcdef0123456789abcdef01234567';
     const place = { file: 'edge.yaml', line: 3 };
-    const change = makeLiveChange('TCPEdge/open', 'update', {
+    const change = createLiveChange('TCPEdge/open', 'update', {
       id: 'edgtcp_2',
       place,
       owner: 'data',
-      differences: [makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] })],
+      differences: [createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] })],
       dangers: [
         { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },
       ],
     });
-    const plan = makePlan({
+    const plan = createPlan({
       changes: [change],
-      writes: [makeWrite('update', 'TCPEdge/open')],
+      writes: [createWrite('update', 'TCPEdge/open')],
       ownerLabel: 'team',
       made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
     });
@@ -217,8 +222,8 @@ describe('an HTML report of a plan', () => {
       locate: (_?: string, field?: string) =>
         field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,
     };
-    FORM_JUDGES.html(renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, ...options }));
-    const { elements } = showPlan(plan, options);
+    FORMAT_CHECKS.html(renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, ...options }));
+    const { elements } = renderPlanPage(plan, options);
     const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('will be reached elsewhere'));
     const inside = elements.slice(start, start + 9).map(({ name, text }) => `${name} ${text.trim()}`);
     expect(inside).toContain('code TCPEdge/open');
@@ -235,12 +240,12 @@ describe('an HTML report of a plan', () => {
 
 describe('an HTML report of an apply', () => {
   it('starts with what to do, folds what was applied, and shows failures above the plan', () => {
-    const { elements } = show(REPORTS['apply']);
+    const { elements } = renderPage(REPORTS['apply']);
     const next = elements.findIndex(({ text }) => text.startsWith('Fix what failed.'));
     const applied = elements.findIndex(({ attributes }) => attributes.get('id') === 'table');
     expect(next).toBeLessThan(applied);
     expect(elements[applied]?.attributes.has('open')).toBe(false);
-    expect(listTexts(show(REPORTS['apply']), 'h2')).toEqual([
+    expect(listTexts(renderPage(REPORTS['apply']), 'h2')).toEqual([
       'Applied',
       'Failed',
       'Skipped',
@@ -256,13 +261,13 @@ describe('an HTML report of an apply', () => {
   });
 
   it('shows kept resources as the page of its plan does', () => {
-    const plan = makePlan({
+    const plan = createPlan({
       suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
     });
     for (const report of [
       { about: 'plan', plan, blocking: [] },
-      { about: 'apply', plan, result: makeResult([]) },
+      { about: 'apply', plan, result: createApplyResult([]) },
     ] as const)
-      expect(listTexts(show(report), 'h2')).toContain('Kept because of --no-delete');
+      expect(listTexts(renderPage(report), 'h2')).toContain('Kept because of --no-delete');
   });
 });

@@ -9,8 +9,8 @@ import {
   renderValidationJson,
 } from '../../src/report/machine/json.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
-import { EVERYTHING, makePlan, makeWrite } from './sample-plans.ts';
-import { MIXED, makeApplied, makeResult } from './sample-results.ts';
+import { createPlan, createWrite, EVERYTHING } from './sample-plans.ts';
+import { createAppliedOutcome, createApplyResult, MIXED } from './sample-results.ts';
 
 const ERROR: Diagnostic = { code: 'no-stack', severity: 'error', message: 'no stack' };
 const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'careful' };
@@ -56,19 +56,19 @@ test('refers to the writes of its plan in the result of an apply', () => {
 
 test('is ok after an apply only if all of it was done and every token delivered', () => {
   const isOk = (...parameters: Parameters<typeof renderApplyJson>) => JSON.parse(renderApplyJson(...parameters)).ok;
-  const done = [makeApplied(makeWrite('create', 'Credential/a'), 'cr_2a')];
+  const done = [createAppliedOutcome(createWrite('create', 'Credential/a'), 'cr_2a')];
   const tokens = [{ address: 'Credential/a', deliveredTo: 'x', rescued: true }];
-  expect(isOk(makePlan(), makeResult(done))).toBe(true);
-  expect(isOk(makePlan(), makeResult(done, { tokens }))).toBe(false);
-  expect(isOk(makePlan(), makeResult(done), { diagnostics: [ERROR] })).toBe(false);
-  expect(isOk(makePlan(), makeResult(done), { error: new Error('sink') })).toBe(false);
+  expect(isOk(createPlan(), createApplyResult(done))).toBe(true);
+  expect(isOk(createPlan(), createApplyResult(done, { tokens }))).toBe(false);
+  expect(isOk(createPlan(), createApplyResult(done), { diagnostics: [ERROR] })).toBe(false);
+  expect(isOk(createPlan(), createApplyResult(done), { error: new Error('sink') })).toBe(false);
 });
 
 test('is a destroy after an apply of a plan of destroy, unless it is set otherwise', () => {
   const command = (...parameters: Parameters<typeof renderApplyJson>) =>
     JSON.parse(renderApplyJson(...parameters)).command;
-  expect(command(makePlan({ mode: 'destroy' }), makeResult([]))).toBe('destroy');
-  expect(command(makePlan(), makeResult([]), { command: 'apply' })).toBe('apply');
+  expect(command(createPlan({ mode: 'destroy' }), createApplyResult([]))).toBe('destroy');
+  expect(command(createPlan(), createApplyResult([]), { command: 'apply' })).toBe('apply');
 });
 
 test('is a complete document after a failure, with whatever is known', () => {

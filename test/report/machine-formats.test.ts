@@ -6,11 +6,11 @@ import { renderJunitReport } from '../../src/report/machine/junit.ts';
 import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import type { Report } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';
-import { makeDrift, makeDrifted } from './sample-reports.ts';
+import { createChange, createDifference, createLiveChange, createPlan, PLAIN } from './sample-plans.ts';
+import { createDrift, createDriftedChange } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
-function makePlace(file: string, line: number, column: number): SourcePlace {
+function createPlace(file: string, line: number, column: number): SourcePlace {
   return { file, line, column, excerpt: `${line} | text\n  | ^` };
 }
 
@@ -20,15 +20,15 @@ const UNKNOWN: Diagnostic = {
   message: 'TCPEdge/a: spec.hostport is not a known field',
   remedy: 'Did you mean `hostports`?',
   address: 'TCPEdge/a',
-  place: makePlace('my edges/a,1.yaml', 7, 3),
+  place: createPlace('my edges/a,1.yaml', 7, 3),
 };
 const TWICE: Diagnostic = {
   code: 'duplicate-claim',
   severity: 'error',
   message: 'TCPEdge/b is described twice',
   address: 'TCPEdge/b',
-  place: makePlace('b.yaml', 4, 9),
-  related: [{ message: 'first described here', place: makePlace('a.yaml', 2, 1) }],
+  place: createPlace('b.yaml', 4, 9),
+  related: [{ message: 'first described here', place: createPlace('a.yaml', 2, 1) }],
 };
 const WARNING: Diagnostic = { code: 'mark-invalid', severity: 'warning', message: 'The mark cannot be read: 100%' };
 
@@ -39,15 +39,15 @@ function toValidation(...diagnostics: readonly Diagnostic[]): Report {
 
 const PLAN: Report = {
   about: 'plan',
-  plan: makePlan({
+  plan: createPlan({
     changes: [
-      makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', reason: 'no longer in the manifests' }),
-      makeLiveChange('AgentIngress/moved', 'replace', { id: 'agin_1' }),
-      makeLiveChange('TCPEdge/a', 'update', {
+      createLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', reason: 'no longer in the manifests' }),
+      createLiveChange('AgentIngress/moved', 'replace', { id: 'agin_1' }),
+      createLiveChange('TCPEdge/a', 'update', {
         id: 'edgtcp_2',
-        differences: [makeDifference('description', { origin: 'drift' }), makeDifference('hostports')],
+        differences: [createDifference('description', { origin: 'drift' }), createDifference('hostports')],
       }),
-      makeChange('TCPEdge/new', 'create'),
+      createChange('TCPEdge/new', 'create'),
     ],
     diagnostics: [WARNING],
   }),
@@ -57,18 +57,18 @@ const PLAN: Report = {
 };
 
 function toDriftReport(...changes: readonly DriftedChange[]): Report {
-  return { about: 'drift', drift: makeDrift(changes, { kinds: ['TCPEdge'] }) };
+  return { about: 'drift', drift: createDrift(changes, { kinds: ['TCPEdge'] }) };
 }
 
 const DRIFT = toDriftReport(
-  makeDrifted('a', 'in-sync'),
-  makeDrifted('b', 'drifted', { differences: [makeDifference('description', { origin: 'drift' })] }),
+  createDriftedChange('a', 'in-sync'),
+  createDriftedChange('b', 'drifted', { differences: [createDifference('description', { origin: 'drift' })] }),
 );
 
 const FAILURE: Report = { about: 'failure', failure: { command: 'plan', error: { message: 'No.', remedy: 'Wait.' } } };
 
 const locate = (address?: string) =>
-  address === 'AgentIngress/moved' || address === 'TCPEdge/a' ? makePlace('m.yaml', 3, 1) : undefined;
+  address === 'AgentIngress/moved' || address === 'TCPEdge/a' ? createPlace('m.yaml', 3, 1) : undefined;
 
 describe('github', () => {
   it('puts each diagnostic at its line, errors first and the sum last', () => {
@@ -101,18 +101,18 @@ describe('github', () => {
 
   it('leaves room for the sum among the notices', () => {
     const changes = Array.from({ length: 12 }, (_, index) =>
-      makeLiveChange(`TCPEdge/e${index}`, 'update', {
+      createLiveChange(`TCPEdge/e${index}`, 'update', {
         id: `edgtcp_${index}`,
-        differences: [makeDifference('description', { origin: 'drift' })],
+        differences: [createDifference('description', { origin: 'drift' })],
       }),
     );
-    const lines = renderGithubReport({ about: 'plan', plan: makePlan({ changes }), blocking: [] }, PLAIN).split('\n');
+    const lines = renderGithubReport({ about: 'plan', plan: createPlan({ changes }), blocking: [] }, PLAIN).split('\n');
     expect(lines.filter((line) => line.startsWith('::notice'))).toHaveLength(10);
     expect(lines.at(-2)).toContain('3 notices left out');
   });
 
   it('reports failed writes', () => {
-    const lines = renderGithubReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN).split('\n');
+    const lines = renderGithubReport({ about: 'apply', plan: createPlan(), result: MIXED }, PLAIN).split('\n');
     expect(lines[0]).toContain('::error title=edgewise%3A write-failed::update TCPEdge/postgres: 409 CONFLICT');
   });
 });
@@ -155,14 +155,14 @@ describe('sarif', () => {
       read(toValidation(...diagnostics)).runs[0].results.map(
         ({ partialFingerprints }: { readonly partialFingerprints: unknown }) => partialFingerprints,
       );
-    const moved = { ...UNKNOWN, place: makePlace('my edges/a,1.yaml', 70, 3) };
+    const moved = { ...UNKNOWN, place: createPlace('my edges/a,1.yaml', 70, 3) };
     expect(list(moved)).toEqual(list(UNKNOWN));
     const [first, second] = list(UNKNOWN, moved);
     expect(first).not.toEqual(second);
   });
 
   it('has each result in a place, that of the Stack if it has none', () => {
-    const stack = makePlace('stack.yaml', 1, 1);
+    const stack = createPlace('stack.yaml', 1, 1);
     const [run] = read(toValidation(WARNING), { locate: () => stack }).runs;
     expect(run.results[0].locations[0].physicalLocation).toEqual({
       artifactLocation: { uri: 'stack.yaml' },
@@ -173,7 +173,7 @@ describe('sarif', () => {
   });
 
   it('points into the source file of a rendered manifest', () => {
-    const place = { ...makePlace('<stdin>', 40, 3), origin: 'base/edge.yaml' };
+    const place = { ...createPlace('<stdin>', 40, 3), origin: 'base/edge.yaml' };
     const [run] = read(toValidation({ ...UNKNOWN, place })).runs;
     expect(run.results[0].locations[0].physicalLocation).toEqual({
       artifactLocation: { uri: 'base/edge.yaml' },
@@ -275,7 +275,7 @@ describe('junit', () => {
   });
 
   it('tells failed from skipped writes, and has an error for an incomplete command', () => {
-    const [applied] = readJunit(renderJunitReport({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
+    const [applied] = readJunit(renderJunitReport({ about: 'apply', plan: createPlan(), result: MIXED }, PLAIN)).counts;
     expect(applied).toMatchObject({ failures: 3, skipped: 3, errors: 0 });
     expect(readJunit(renderJunitReport(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
   });

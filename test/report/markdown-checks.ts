@@ -9,15 +9,15 @@ import {
   renderFence,
   toShortProse,
 } from '../../src/report/markdown/text.ts';
-import { FORM_JUDGES } from './form-judges.ts';
+import { FORMAT_CHECKS } from './format-checks.ts';
 import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
 import { renderMarkdownReport } from './render.ts';
 import {
-  makeChange,
-  makeDifference,
-  makeLiveChange,
-  makePlan,
-  makeWrite,
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  createWrite,
   PLAIN,
   toCreateIds,
   toNormal,
@@ -78,10 +78,10 @@ export function expectOneMarker(text: string): void {
 /** Links of a comment lead only to the forge, if the text is the name of a manifest file and of an owner. */
 export function expectForgeLinksOnly(text: string): void {
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'] });
-  const change = makeChange('TCPEdge/a', 'create', { desired, place: { file: text, line: 3 }, owner: text });
+  const change = createChange('TCPEdge/a', 'create', { desired, place: { file: text, line: 3 }, owner: text });
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
-  const plan = makePlan({ changes: [change], made, ownerLabel: 'team' });
-  FORM_JUDGES.markdown(renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE }));
+  const plan = createPlan({ changes: [change], made, ownerLabel: 'team' });
+  FORMAT_CHECKS.markdown(renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE }));
 }
 
 /** A plan of so many changes of each sort, which have a long text: this one, repeated to `length`. */
@@ -113,22 +113,22 @@ function createHugePlan({ creates, deletes, updates, text, length }: HugePlan): 
     Array.from({ length: number }, (_, index) => toChange(index));
   const changes = [
     ...make(deletes, (index) =>
-      makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2', reason: long, spec: { description: long } }),
+      createLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2', reason: long, spec: { description: long } }),
     ),
     ...make(updates, (index) =>
-      makeLiveChange(`TCPEdge/u${index}`, 'update', {
+      createLiveChange(`TCPEdge/u${index}`, 'update', {
         id: 'edgtcp_2',
         differences: [
-          makeDifference('description', { from: 'a', to: long, origin: index % 2 === 0 ? 'drift' : 'both' }),
+          createDifference('description', { from: 'a', to: long, origin: index % 2 === 0 ? 'drift' : 'both' }),
         ],
       }),
     ),
     ...make(creates, (index) =>
-      makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
+      createChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
     ),
   ];
-  const writes = make(10, (index) => makeChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
-    makeWrite('create', address, { dependsOn: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
+  const writes = make(10, (index) => createChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
+    createWrite('create', address, { dependsOn: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
   );
-  return makePlan({ changes, writes });
+  return createPlan({ changes, writes });
 }

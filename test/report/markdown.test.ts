@@ -5,7 +5,7 @@ import type { Plan } from '../../src/model/plan.ts';
 import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
 import { renderCommentMarker, toShortProse } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
-import { FORM_JUDGES } from './form-judges.ts';
+import { FORMAT_CHECKS } from './format-checks.ts';
 import { TRICKS } from './hostile-checks.ts';
 import {
   expectForgeLinksOnly,
@@ -19,7 +19,15 @@ import {
 } from './markdown-checks.ts';
 import { listCode, parseMarkdown } from './markdown-tree.ts';
 import { renderMarkdownReport } from './render.ts';
-import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  EVERYTHING,
+  PLAIN,
+  toNormal,
+} from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
 
@@ -88,7 +96,7 @@ describe('a comment', () => {
   });
 
   test('of an empty plan is short, without a command', () => {
-    expect(renderPlan(makePlan())).toMatchInlineSnapshot(`
+    expect(renderPlan(createPlan())).toMatchInlineSnapshot(`
       "<!-- edgewise:plan stack=production -->
 
       ## ✓ Nothing to do: there are no resources
@@ -120,12 +128,12 @@ describe('a comment', () => {
 test('opens the diff of three changes, and folds that of four', () => {
   const toUpdates = (count: number) =>
     Array.from({ length: count }, (_, index) =>
-      makeLiveChange(`TCPEdge/a${index}`, index % 2 === 0 ? 'update' : 'adopt', {
+      createLiveChange(`TCPEdge/a${index}`, index % 2 === 0 ? 'update' : 'adopt', {
         id: `edgtcp_${index}`,
-        differences: [makeDifference('description', { from: 'a', to: 'b' })],
+        differences: [createDifference('description', { from: 'a', to: 'b' })],
       }),
     );
-  const [three, four] = [3, 4].map((count) => renderPlan(makePlan({ changes: toUpdates(count) })));
+  const [three, four] = [3, 4].map((count) => renderPlan(createPlan({ changes: toUpdates(count) })));
   expect(three).not.toContain('<details>');
   expect(three?.match(/^@@ /gm)).toHaveLength(3);
   expect(four).toContain('<summary><code>Diff</code> 12 lines on 4 resources</summary>');
@@ -133,12 +141,12 @@ test('opens the diff of three changes, and folds that of four', () => {
 
 test('links a row to the line of its field, and does not repeat a danger', () => {
   const toPlan = (path: string, parts: Partial<Change> = {}) =>
-    makePlan({
+    createPlan({
       changes: [
-        makeLiveChange('TCPEdge/a', 'update', {
+        createLiveChange('TCPEdge/a', 'update', {
           id: 'edgtcp_1',
           place: { file: 'edge.yaml', line: 3 },
-          differences: [makeDifference(path, { from: ['a.test:1'], to: ['b.test:1'] })],
+          differences: [createDifference(path, { from: ['a.test:1'], to: ['b.test:1'] })],
           ...parts,
         }),
       ],
@@ -168,24 +176,24 @@ test('links a row to the line of its field, and does not repeat a danger', () =>
 
 test('links each field of a row to its own line, unless that is the line of the row', () => {
   const place = { file: 'edge.yaml', line: 3 };
-  const two = makeLiveChange('TCPEdge/a', 'update', {
+  const two = createLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
     place,
     differences: [
-      makeDifference('description', { from: 'a', to: 'b' }),
-      makeDifference('pooled', { from: false, to: true }),
-      makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'], origin: 'drift' }),
+      createDifference('description', { from: 'a', to: 'b' }),
+      createDifference('pooled', { from: false, to: true }),
+      createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'], origin: 'drift' }),
     ],
   });
-  const drifted = makeLiveChange('TCPEdge/c', 'update', {
+  const drifted = createLiveChange('TCPEdge/c', 'update', {
     id: 'edgtcp_2',
     place,
-    differences: [makeDifference('description', { from: 'a', to: 'b', origin: 'drift' })],
+    differences: [createDifference('description', { from: 'a', to: 'b', origin: 'drift' })],
   });
-  const made = makeChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
+  const made = createChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
   const lines: Readonly<Record<string, number>> = { description: 7, pooled: 9 };
   const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
-  const plan = makePlan({
+  const plan = createPlan({
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
   });
@@ -202,8 +210,8 @@ test('links each field of a row to its own line, unless that is the line of the 
 test('ends a comment on drift as one on a plan: with commit, run, time and version', () => {
   const drift = { ...DRIFT, made: { ...DRIFT.made, commit: SHA } };
   const text = renderMarkdownReport({ about: 'drift', drift }, { ...PLAIN, pipeline: PIPELINE, version: '1.2.3' });
-  FORM_JUDGES.markdown(text);
-  const plan = makePlan({ made: drift.made, tool: { name: 'edgewise', version: '1.2.3' } });
+  FORMAT_CHECKS.markdown(text);
+  const plan = createPlan({ made: drift.made, tool: { name: 'edgewise', version: '1.2.3' } });
   const ofPlan = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE });
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   expect(last).toMatch(
@@ -227,12 +235,12 @@ test('links a danger of drift to the line of its field', () => {
 
 test('uses the short name of a field that a danger shows', () => {
   const id = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
-  const change = makeLiveChange('WeightedBackend/a', 'update', {
+  const change = createLiveChange('WeightedBackend/a', 'update', {
     id: 'bkdwd_1',
-    differences: [makeDifference(`backends.${id}`, { from: 70, to: 0 })],
+    differences: [createDifference(`backends.${id}`, { from: 70, to: 0 })],
     dangers: [{ group: 'traffic', danger: 'no-weight', path: 'backends', from: { [id]: 70 }, to: { [id]: 0 } }],
   });
-  const text = renderPlan(makePlan({ changes: [change], externals: { 'External/blue': id } }));
+  const text = renderPlan(createPlan({ changes: [change], externals: { 'External/blue': id } }));
   expect(text).toMatch(/\| `backends.External\/blue`: \[traffic danger above\]\(#danger-[\w-]+\) \|/);
 });
 
@@ -241,24 +249,24 @@ test('shows quotes of a danger as code', () => {
   const read = (name: string): string => {
     const danger = { group: 'access', danger: 'rule-removed', path: 'policy.inbound[0]', from: toRule(name) } as const;
     return renderPlan(
-      makePlan({ changes: [makeLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', dangers: [danger] })] }),
+      createPlan({ changes: [createLiveChange('TCPEdge/a', 'update', { id: 'edgtcp_1', dangers: [danger] })] }),
     );
   };
   expect(read('europe')).toMatch(/[*][*]access[*][*] `TCPEdge\/a` will have the deny rule `europe` removed /);
-  FORM_JUDGES.markdown(read('a`b'));
-  FORM_JUDGES.markdown(read('`</details> @all'));
+  FORMAT_CHECKS.markdown(read('a`b'));
+  FORMAT_CHECKS.markdown(read('`</details> @all'));
 });
 
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
   const place = { file: 'stacks/a b)(.yaml', line: 7 };
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'], description: 'x' });
-  const edge = makeChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
-  const plan = makePlan({ changes: [edge], made, ownerLabel: 'team' });
+  const edge = createChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
+  const plan = createPlan({ changes: [edge], made, ownerLabel: 'team' });
 
   test('links to the line of each manifest, the commit and the run, and shows owners', () => {
     const text = render({ about: 'plan', plan, blocking: [] }, { pipeline: PIPELINE });
-    FORM_JUDGES.markdown(text);
+    FORMAT_CHECKS.markdown(text);
     expect(text).toContain(
       `\`TCPEdge/a\`<br>[\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
     );
@@ -282,7 +290,7 @@ describe('a comment in a pipeline', () => {
   test('shows 50 of 300 creates, and folds the others as one block', () => {
     const changes = Array.from({ length: 300 }, (_, index) => ({ ...edge, address: `TCPEdge/a${index}` as const }));
     const text = render({ about: 'plan', plan: { ...plan, changes }, blocking: [] }, { pipeline: PIPELINE });
-    FORM_JUDGES.markdown(text);
+    FORMAT_CHECKS.markdown(text);
     expect(text).toContain('<summary><code>250 more</code> 250 create</summary>');
     expect(text).not.toContain('Too long');
     for (const { address } of changes) expect(text).toContain(`\`${address}\``);
@@ -294,12 +302,12 @@ test('shows whole values in the open table of ten changes whose diff is folded',
     Array.from({ length: count }, (_, index) => {
       const differences = 'abcdefgh'.split('').map((name) => {
         const text = `${name.repeat(100)} ${index}`;
-        return makeDifference(`metadata.${name}`, { from: `${text} before`, to: `${text} after` });
+        return createDifference(`metadata.${name}`, { from: `${text} before`, to: `${text} after` });
       });
-      return makeLiveChange(`TCPEdge/a${index}`, 'update', { id: `edgtcp_${index}`, differences });
+      return createLiveChange(`TCPEdge/a${index}`, 'update', { id: `edgtcp_${index}`, differences });
     });
   const listOpen = (count: number) => {
-    const text = renderPlan(makePlan({ changes: toUpdates(count) }));
+    const text = renderPlan(createPlan({ changes: toUpdates(count) }));
     const lines = text.replace(/<details>.*?<\/details>/gs, '').split('\n');
     return lines.filter((line) => line.includes('TCPEdge/a'));
   };
@@ -364,15 +372,15 @@ describe('a comment at its size limit', () => {
 
   test('says what it leaves out, the least important first', () => {
     const deletes = Array.from({ length: 30 }, (_, index) =>
-      makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2' }),
+      createLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2' }),
     );
     const creates = Array.from({ length: 240 }, (_, index) =>
-      makeChange(`TCPEdge/c${index}`, 'create', {
+      createChange(`TCPEdge/c${index}`, 'create', {
         desired: toNormal('TCPEdge/c', { description: 'x'.repeat(900) }),
         notes: ['x'.repeat(150)],
       }),
     );
-    const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
+    const text = renderPlan(createPlan({ changes: [...deletes, ...creates] }));
     expect(text.length).toBeLessThanOrEqual(MAX_COMMENT_LENGTH);
     expect(text).toMatch(/Too long for a comment\. Left out: 1 diff\./);
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);

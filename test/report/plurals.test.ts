@@ -4,18 +4,18 @@ import { renderGithubReport } from '../../src/report/machine/github.ts';
 import { formatDriftSummary } from '../../src/report/view/drift-view.ts';
 import { renderDriftText } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
-import { DRIFT, makeDrift, makeDrifted } from './sample-reports.ts';
+import { createDrift, createDriftedChange, DRIFT } from './sample-reports.ts';
 
 /** A comparison of that many resources without drift. */
-function makeInSync(number: number): Drift {
-  return makeDrift(Array.from({ length: number }, (_, index) => makeDrifted(`edge-${index}`, 'in-sync')));
+function createDriftInSync(number: number): Drift {
+  return createDrift(Array.from({ length: number }, (_, index) => createDriftedChange(`edge-${index}`, 'in-sync')));
 }
 
 test.each([
   [1, 'No drift: 1 resource is as it should be.'],
   [2, 'No drift: 2 resources are as they should be.'],
 ])('says in every format that there is no drift in %i resources', (number, sentence) => {
-  const drift = makeInSync(number);
+  const drift = createDriftInSync(number);
   expect(formatDriftSummary(drift)).toBe(sentence);
   expect(renderDriftText(drift, PLAIN)).toContain(sentence);
   expect(renderGithubReport({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
@@ -24,7 +24,7 @@ test.each([
 test('uses singular and plural', () => {
   const [first, second] = DRIFT.changes.filter(({ state }) => state !== 'in-sync');
   const summarize = (...changes: Drift['changes']) =>
-    renderGithubReport({ about: 'drift', drift: { ...makeInSync(1), changes } }, PLAIN);
+    renderGithubReport({ about: 'drift', drift: { ...createDriftInSync(1), changes } }, PLAIN);
   if (first === undefined || second === undefined) throw new Error('The sample has too little drift');
   expect(summarize(first)).toContain('1 of 1 resource differs from the manifests.');
   expect(summarize(first, second)).toContain('2 of 2 resources differ from the manifests.');

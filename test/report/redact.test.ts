@@ -5,30 +5,30 @@ import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/re
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { redactPlan } from '../../src/report/view/redact.ts';
 import { renderApplyResultText, renderPlanText } from './render.ts';
-import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite } from './sample-plans.ts';
-import { makeResult } from './sample-results.ts';
+import { createChange, createDifference, createLiveChange, createPlan, createWrite } from './sample-plans.ts';
+import { createApplyResult } from './sample-results.ts';
 
 const SECRET = 'SECRET';
 
 /** A plan that contains the value of a field in every possible place. */
-function makeLeakyPlan(kind: string, field: string): Plan {
+function createLeakyPlan(kind: string, field: string): Plan {
   const spec = { [field]: SECRET, description: 'seen' };
   const differences = [field, `${field}.inner`, `["${field}"]`].flatMap((path) => [
-    makeDifference(path, { field, from: SECRET, to: SECRET }),
-    makeDifference(path, { field, to: { inner: SECRET } }),
+    createDifference(path, { field, from: SECRET, to: SECRET }),
+    createDifference(path, { field, to: { inner: SECRET } }),
   ]);
   const mark = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: spec };
-  return makePlan({
+  return createPlan({
     changes: [
-      makeChange(`${kind}/a`, 'create', { desired: spec }),
-      makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', spec } }),
-      makeLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
+      createChange(`${kind}/a`, 'create', { desired: spec }),
+      createChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', spec } }),
+      createLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
     ],
     // A plan of an unknown kind has no writes: it is refused before it is shown.
     writes:
       findKind(kind) === undefined
         ? []
-        : [makeWrite('create', `${kind}/a`, { body: spec, mark }), makeWrite('delete', `${kind}/b`)],
+        : [createWrite('create', `${kind}/a`, { body: spec, mark }), createWrite('delete', `${kind}/b`)],
   });
 }
 
@@ -43,8 +43,8 @@ test('finds secrets in the sample', () => {
 });
 
 test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no format of a plan', (kind, field) => {
-  const plan = makeLeakyPlan(kind, field);
-  const result = makeResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
+  const plan = createLeakyPlan(kind, field);
+  const result = createApplyResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
   const look = { color: false, width: 0, verbose: true };
   const forms = [
     renderPlanText(plan, look),
@@ -59,6 +59,6 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
 });
 
 test('keeps values that are no secret', () => {
-  const plan = makeLeakyPlan('TCPEdge', 'token');
+  const plan = createLeakyPlan('TCPEdge', 'token');
   expect(redactPlan(plan)).toEqual(plan);
 });

@@ -15,7 +15,7 @@ import type { TextStyleOptions } from '../../src/report/report.ts';
 export const PLAIN: TextStyleOptions = { color: false, width: 80, verbose: false };
 
 /** A plan without changes, with these members. */
-export function makePlan(parts: Partial<Plan> = {}): Plan {
+export function createPlan(parts: Partial<Plan> = {}): Plan {
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: '1.0.0' },
@@ -45,22 +45,22 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
 }
 
 /** A change of `Kind/name`. */
-export function makeChange(address: Address, action: Change['action'], parts: Partial<Change> = {}): Change {
+export function createChange(address: Address, action: Change['action'], parts: Partial<Change> = {}): Change {
   return { address, kind: toKindName(address), action, differences: [], ...parts };
 }
 
 /** A change of `Kind/name` that starts from a live resource. */
-export function makeLiveChange(
+export function createLiveChange(
   address: Address,
   action: Change['action'],
   { id, spec, ...parts }: Partial<Change> & { readonly id: string; readonly spec?: Spec },
 ): Change {
   const live = { id, ...(spec !== undefined && { spec: toNormal(address, spec) }) };
-  return makeChange(address, action, { live, ...parts });
+  return createChange(address, action, { live, ...parts });
 }
 
 /** A difference that a manifest change caused. */
-export function makeDifference(path: string, parts: Partial<Difference> = {}): Difference {
+export function createDifference(path: string, parts: Partial<Difference> = {}): Difference {
   const [field] = parsePath(path) ?? [];
   const isOfSpec = typeof field === 'string' && field !== 'lifecycle' && field !== 'mark';
   return { ...(isOfSpec && { field }), path, origin: 'manifest', forcesReplace: false, ...parts };
@@ -74,7 +74,7 @@ export interface WriteParts extends Partial<Pick<Write, 'dependsOn' | 'last' | '
 }
 
 /** A write that does something to `Kind/name`. */
-export function makeWrite(
+export function createWrite(
   purpose: 'create' | 'update' | 'adopt' | 'delete',
   address: Address,
   { resourceId = 'edgtcp_2a', body = {}, mark = MARK, ...parts }: WriteParts = {},
@@ -107,9 +107,9 @@ const POOL = 'WeightedBackend/pool';
 const EDGE = 'TCPEdge/postgres';
 
 /** One change of each action, and a difference of each sort. */
-export const EVERYTHING: Plan = makePlan({
+export const EVERYTHING: Plan = createPlan({
   changes: [
-    makeLiveChange('TCPEdge/legacy', 'delete', {
+    createLiveChange('TCPEdge/legacy', 'delete', {
       id: 'edgtcp_2aaa',
       reason: 'no longer in the manifests',
       spec: {
@@ -118,68 +118,68 @@ export const EVERYTHING: Plan = makePlan({
         backend: { backend_id: 'bkdwd_2aaa' },
       },
     }),
-    makeLiveChange('WeightedBackend/old-pool', 'delete', {
+    createLiveChange('WeightedBackend/old-pool', 'delete', {
       id: 'bkdwd_2aaa',
       reason: 'no longer in the manifests',
       spec: { backends: { bkdhr_2aaa: 100 } },
     }),
-    makeLiveChange('SSHUserCertificate/alice', 'replace', {
+    createLiveChange('SSHUserCertificate/alice', 'replace', {
       id: 'sucrt_2abc',
       differences: [
-        makeDifference('principals', { from: ['alice'], to: ['deploy'], forcesReplace: true }),
-        makeDifference('extensions.permit-pty', { from: '', forcesReplace: true }),
-        makeDifference('critical_options.force-command', { to: '', forcesReplace: true, origin: 'both' }),
+        createDifference('principals', { from: ['alice'], to: ['deploy'], forcesReplace: true }),
+        createDifference('extensions.permit-pty', { from: '', forcesReplace: true }),
+        createDifference('critical_options.force-command', { to: '', forcesReplace: true, origin: 'both' }),
       ],
     }),
-    makeLiveChange('Credential/agent', 'replace', {
+    createLiveChange('Credential/agent', 'replace', {
       id: 'cr_2abc',
       reason: 'its token was never delivered, so nobody can have it',
       token: { directory: './tokens' },
       desired: toNormal('Credential/agent', { acl: ['bind:*.example.com'] }),
     }),
-    makeLiveChange('HTTPSEdgeRoute/api', 'update', {
+    createLiveChange('HTTPSEdgeRoute/api', 'update', {
       id: 'edghtsrt_2abc',
       differences: [
-        makeDifference('circuit_breaker', {
+        createDifference('circuit_breaker', {
           from: { enabled: true, tripped_duration: 30, rolling_window: 60, num_buckets: 0, volume_threshold: 20 },
           origin: 'unknown',
         }),
-        makeDifference('request_headers', {
+        createDifference('request_headers', {
           to: { enabled: true, add: { 'x-environment': 'production', 'x.y': '' }, remove: ['x-debug'] },
           origin: 'unknown',
         }),
       ],
     }),
-    makeLiveChange(EDGE, 'update', {
+    createLiveChange(EDGE, 'update', {
       id: 'edgtcp_2def',
       protect: true,
       differences: [
-        makeDifference('description', { from: 'old', to: 'new', origin: 'both' }),
-        makeDifference('metadata.team', { from: 'data', to: 'platform' }),
-        makeDifference('hostports', {
+        createDifference('description', { from: 'old', to: 'new', origin: 'both' }),
+        createDifference('metadata.team', { from: 'data', to: 'platform' }),
+        createDifference('hostports', {
           from: ['1.tcp.example.net:20001', '1.tcp.example.net:20003', '1.tcp.example.net:20004'],
           to: ['1.tcp.example.net:20002', '1.tcp.example.net:20003', '1.tcp.example.net:20004'],
         }),
-        makeDifference('backend.backend_id', { from: 'bkdwd_2aaa', to: POOL }),
-        makeDifference('policy.inbound[0].expressions', {
+        createDifference('backend.backend_id', { from: 'bkdwd_2aaa', to: POOL }),
+        createDifference('policy.inbound[0].expressions', {
           from: ['conn.client_ip.startsWith("10.")'],
           to: ['conn.client_ip.startsWith("10.")', 'conn.geo.country_code == "NL"'],
           origin: 'drift',
         }),
-        makeDifference('policy.inbound[1]', {
+        createDifference('policy.inbound[1]', {
           to: { name: 'deny the rest', expressions: [], actions: [{ type: 'deny', config: null }] },
         }),
-        makeDifference('lifecycle.protect', { from: false, to: true }),
+        createDifference('lifecycle.protect', { from: false, to: true }),
       ],
     }),
-    makeLiveChange('IPRestriction/api', 'adopt', {
+    createLiveChange('IPRestriction/api', 'adopt', {
       id: 'ipx_2abc',
-      differences: [makeDifference('enforced', { from: false, to: true, origin: 'unknown' })],
+      differences: [createDifference('enforced', { from: false, to: true, origin: 'unknown' })],
     }),
-    makeChange(POOL, 'create', {
+    createChange(POOL, 'create', {
       desired: toNormal(POOL, { backends: { bkdhr_2aaa: 80, bkdhr_2bbb: 20 }, metadata: { team: 'data' } }),
     }),
-    makeChange('TCPEdge/redis', 'create', {
+    createChange('TCPEdge/redis', 'create', {
       desired: toNormal('TCPEdge/redis', {
         description: 'Redis\nfor everybody',
         hostports: ['1.tcp.example.net:20007'],
@@ -188,21 +188,21 @@ export const EVERYTHING: Plan = makePlan({
         policy: { inbound: [{ actions: [{ type: 'restrict-ips', config: { ip_policies: ['ipp_2abc'] } }] }] },
       }),
     }),
-    makeLiveChange('TCPEdge/mysql', 'no-op', { id: 'edgtcp_2ghi' }),
-    makeLiveChange('TCPEdge/kafka', 'no-op', { id: 'edgtcp_2jkl' }),
+    createLiveChange('TCPEdge/mysql', 'no-op', { id: 'edgtcp_2ghi' }),
+    createLiveChange('TCPEdge/kafka', 'no-op', { id: 'edgtcp_2jkl' }),
   ],
   writes: [
-    makeWrite('create', POOL, { reason: 'creates the weighted backend' }),
-    makeWrite('update', EDGE, {
+    createWrite('create', POOL, { reason: 'creates the weighted backend' }),
+    createWrite('update', EDGE, {
       resourceId: 'edgtcp_2def',
       dependsOn: toCreateIds(POOL),
       reason: 'sets description, metadata, hostports, backend, policy and records that the resource is protected',
     }),
-    makeWrite('delete', 'TCPEdge/legacy', {
+    createWrite('delete', 'TCPEdge/legacy', {
       resourceId: 'edgtcp_2aaa',
       reason: 'no longer in the manifests',
     }),
-    makeWrite('delete', 'WeightedBackend/old-pool', {
+    createWrite('delete', 'WeightedBackend/old-pool', {
       resourceId: 'bkdwd_2aaa',
       dependsOn: [
         toWriteId({ purpose: 'update', address: EDGE }),
@@ -210,7 +210,7 @@ export const EVERYTHING: Plan = makePlan({
       ],
       reason: 'no longer in the manifests',
     }),
-    makeWrite('update', 'IPRestriction/api', {
+    createWrite('update', 'IPRestriction/api', {
       resourceId: 'ipx_2abc',
       last: true,
       reason: 'sets its mark and enforced',

@@ -7,16 +7,16 @@ import { toWriteId, type WriteId } from '../../src/model/write.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import type { Report } from '../../src/report/report.ts';
 import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  createWrite,
   EVERYTHING,
-  makeChange,
-  makeDifference,
-  makeLiveChange,
-  makePlan,
-  makeWrite,
   toCreateIds,
   toNormal,
 } from './sample-plans.ts';
-import { MIXED, makeResult } from './sample-results.ts';
+import { createApplyResult, MIXED } from './sample-results.ts';
 
 /** One report of each sort, for tests of every format. */
 
@@ -42,8 +42,8 @@ export const MISTAKE: Diagnostic = {
 };
 
 /** A comparison with these resources. */
-export function makeDrift(changes: readonly DriftedChange[], parts: Partial<Drift> = {}): Drift {
-  const { stack, baseUrl, targets, externals, files, diagnostics, violations, requests } = makePlan();
+export function createDrift(changes: readonly DriftedChange[], parts: Partial<Drift> = {}): Drift {
+  const { stack, baseUrl, targets, externals, files, diagnostics, violations, requests } = createPlan();
   const made = { at: '2026-03-01T12:00:00Z' };
   const read = { ...requests, read: 8 };
   const known = { stack, baseUrl, made, targets, externals, files, diagnostics, violations, requests: read };
@@ -51,8 +51,12 @@ export function makeDrift(changes: readonly DriftedChange[], parts: Partial<Drif
 }
 
 /** A live edge in a state. */
-export function makeDrifted(name: string, state: DriftState, parts: Partial<DriftedChange> = {}): DriftedChange {
-  return { ...makeLiveChange(`TCPEdge/${name}`, ACTIONS[state], { id: `edgtcp_${name}` }), state, ...parts };
+export function createDriftedChange(
+  name: string,
+  state: DriftState,
+  parts: Partial<DriftedChange> = {},
+): DriftedChange {
+  return { ...createLiveChange(`TCPEdge/${name}`, ACTIONS[state], { id: `edgtcp_${name}` }), state, ...parts };
 }
 
 const ACTIONS: Readonly<Record<DriftState, Action>> = {
@@ -68,21 +72,21 @@ const ACTIONS: Readonly<Record<DriftState, Action>> = {
 };
 
 /** A comparison with a resource in every state. */
-export const DRIFT: Drift = makeDrift(
+export const DRIFT: Drift = createDrift(
   [
-    makeDrifted('a', 'drifted', {
-      differences: [makeDifference('description', { from: 'by hand', to: 'Postgres', origin: 'drift' })],
+    createDriftedChange('a', 'drifted', {
+      differences: [createDifference('description', { from: 'by hand', to: 'Postgres', origin: 'drift' })],
       driftDangers: [{ group: 'access', danger: 'restriction-removed', path: 'ip_restriction' }],
     }),
-    makeDrifted('b', 'drifted-and-pending', {
-      differences: [makeDifference('description', { from: 'by hand', to: 'new', origin: 'both' })],
+    createDriftedChange('b', 'drifted-and-pending', {
+      differences: [createDifference('description', { from: 'by hand', to: 'new', origin: 'both' })],
     }),
-    makeDrifted('c', 'pending', { differences: [makeDifference('metadata.team', { from: 'a', to: 'b' })] }),
-    makeDrifted('d', 'to-prune', { reason: 'no longer in the manifests' }),
-    makeDrifted('e', 'in-sync'),
-    { ...makeChange('WeightedBackend/pool', 'create'), state: 'missing' },
-    makeDrifted('f', 'drifted'),
-    makeDrifted('g', 'unowned', { reason: 'it bears no mark' }),
+    createDriftedChange('c', 'pending', { differences: [createDifference('metadata.team', { from: 'a', to: 'b' })] }),
+    createDriftedChange('d', 'to-prune', { reason: 'no longer in the manifests' }),
+    createDriftedChange('e', 'in-sync'),
+    { ...createChange('WeightedBackend/pool', 'create'), state: 'missing' },
+    createDriftedChange('f', 'drifted'),
+    createDriftedChange('g', 'unowned', { reason: 'it bears no mark' }),
   ],
   {
     unowned: [
@@ -99,10 +103,10 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   comparison: {
     about: 'comparison',
     command: 'apply',
-    comparison: comparePlans(makePlan({ changes: EVERYTHING.changes.slice(0, 4) }), EVERYTHING),
+    comparison: comparePlans(createPlan({ changes: EVERYTHING.changes.slice(0, 4) }), EVERYTHING),
     names: { before: 'approved.json', after: 'The plan' },
   },
-  applied: { about: 'apply', plan: makePlan(), result: makeResult([]) },
+  applied: { about: 'apply', plan: createPlan(), result: createApplyResult([]) },
   drift: { about: 'drift', drift: DRIFT },
   validation: {
     about: 'validation',
@@ -131,31 +135,31 @@ export const HOSTILE = [
 ] as const;
 
 /** A plan with a hostile text in every possible place. */
-export function makeHostilePlan(): Plan {
+export function createHostilePlan(): Plan {
   const all = HOSTILE.join(' ');
   const changes = HOSTILE.flatMap((text, index) => [
-    makeLiveChange(`TCPEdge/e${index}`, 'update', {
+    createLiveChange(`TCPEdge/e${index}`, 'update', {
       id: text,
       reason: text,
       notes: [text],
       differences: [
-        makeDifference('description', { from: text, to: `${text} ${all}` }),
-        makeDifference(`metadata[${JSON.stringify(text)}]`, { from: text, to: `${text}\n${all}` }),
-        makeDifference(text, { to: { [text]: text } }),
+        createDifference('description', { from: text, to: `${text} ${all}` }),
+        createDifference(`metadata[${JSON.stringify(text)}]`, { from: text, to: `${text}\n${all}` }),
+        createDifference(text, { to: { [text]: text } }),
       ],
     }),
-    { ...makeChange(`TCPEdge/${text}`, 'create'), kind: text },
-    makeChange(`TCPEdge/n${index}`, 'create', { desired: toNormal('TCPEdge/n', { description: text }) }),
+    { ...createChange(`TCPEdge/${text}`, 'create'), kind: text },
+    createChange(`TCPEdge/n${index}`, 'create', { desired: toNormal('TCPEdge/n', { description: text }) }),
   ]);
-  return makePlan({
+  return createPlan({
     stack: all,
     baseUrl: all,
     targets: [...HOSTILE],
     changes,
     writes: [
-      makeWrite('create', 'TCPEdge/first', { reason: all }),
+      createWrite('create', 'TCPEdge/first', { reason: all }),
       ...HOSTILE.map((text, index) =>
-        makeWrite('update', `TCPEdge/${text}${index}`, {
+        createWrite('update', `TCPEdge/${text}${index}`, {
           // Ids are checked when they are read.
           resourceId: `edgtcp_${index}`,
           reason: text,
@@ -172,21 +176,21 @@ function listFirst([address]: readonly Address[]): readonly WriteId[] {
 }
 
 /** A plan of many changes that depend on each other in groups of four. */
-export function makeLargePlan(size: number): Plan {
+export function createLargePlan(size: number): Plan {
   const names = Array.from({ length: size }, (_, index) => `TCPEdge/edge-${index}` as const);
-  return makePlan({
+  return createPlan({
     changes: names.map((address, index) =>
-      makeLiveChange(address, 'update', {
+      createLiveChange(address, 'update', {
         id: `edgtcp_${index}`,
         differences: [
-          makeDifference('description', { from: `edge ${index}`, to: `Edge number ${index} of the data team` }),
-          makeDifference('metadata.team', { from: 'data', to: 'platform' }),
-          makeDifference('hostports', { from: [`1.tcp.example.net:${index}`], to: [`2.tcp.example.net:${index}`] }),
+          createDifference('description', { from: `edge ${index}`, to: `Edge number ${index} of the data team` }),
+          createDifference('metadata.team', { from: 'data', to: 'platform' }),
+          createDifference('hostports', { from: [`1.tcp.example.net:${index}`], to: [`2.tcp.example.net:${index}`] }),
         ],
       }),
     ),
     writes: names.map((address, index) =>
-      makeWrite('update', address, {
+      createWrite('update', address, {
         resourceId: `edgtcp_${index}`,
         dependsOn: listFirst(names.slice(index - (index % 4), index)),
       }),

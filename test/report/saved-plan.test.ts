@@ -8,7 +8,15 @@ import type { Spec } from '../../src/model/state.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { validate } from '../manifest/explain.ts';
 import { renderPlanText } from './render.ts';
-import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  EVERYTHING,
+  PLAIN,
+  toNormal,
+} from './sample-plans.ts';
 
 const FIXTURE = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url), 'utf8');
 
@@ -27,39 +35,39 @@ function listChanges(): Plan['changes'] {
     const names = getKind(kind).specFields.map(([name]) => name);
     const differences = names.flatMap((name) => listDifferences(name, toNormal(address, spec)));
     return [
-      makeChange(address, 'create', { desired: toNormal(address, spec) }),
-      makeLiveChange(address, 'delete', { id: 'id_1', spec }),
-      makeLiveChange(address, 'update', { id: 'id_2', differences }),
+      createChange(address, 'create', { desired: toNormal(address, spec) }),
+      createLiveChange(address, 'delete', { id: 'id_1', spec }),
+      createLiveChange(address, 'update', { id: 'id_2', differences }),
     ];
   });
 }
 
 function listDifferences(name: string, spec: Spec) {
   const value = spec[name] ?? null;
-  return [{ from: value }, { to: value }, { from: value, to: change(value) }].map((sides) =>
-    makeDifference(name, sides),
+  return [{ from: value }, { to: value }, { from: value, to: changeScalars(value) }].map((sides) =>
+    createDifference(name, sides),
   );
 }
 
 /** Changes each scalar in a value. */
-function change(value: Json): Json {
+function changeScalars(value: Json): Json {
   if (typeof value !== 'object' || value === null) return `${value} changed`;
-  if (Array.isArray(value)) return value.map(change);
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)]));
+  if (Array.isArray(value)) return value.map(changeScalars);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, changeScalars(member)]));
 }
 
 test('shows a saved plan as the plan was', () => {
-  const plan = makePlan({ changes: listChanges() });
+  const plan = createPlan({ changes: listChanges() });
   expect(plan.changes.length).toBeGreaterThan(20);
   expect(render(save(plan))).toBe(render(plan));
   expect(render(save(EVERYTHING))).toBe(render(EVERYTHING));
 });
 
 test('shows the name of an id that the plan showed', () => {
-  const differences = [makeDifference('ip_restriction.ip_policy_ids', { to: ['ipp_1'] })];
-  const plan = makePlan({
+  const differences = [createDifference('ip_restriction.ip_policy_ids', { to: ['ipp_1'] })];
+  const plan = createPlan({
     externals: { 'External/z': 'ipp_1', 'External/a': 'ipp_1' },
-    changes: [makeLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })],
+    changes: [createLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })],
   });
   expect(render(plan)).toContain('ipp_1 (External/z)');
   expect(render(save(plan))).toBe(render(plan));
@@ -68,9 +76,9 @@ test('shows the name of an id that the plan showed', () => {
 test('shows members of rules in the order of their kind', () => {
   const rule = { actions: [{ config: { b: 1, a: 2 }, type: 'log' }], expressions: ['x'], name: 'one' };
   const differences = [{ to: rule }, { from: rule, to: { ...rule, actions: [] } }].map((sides) =>
-    makeDifference('policy.inbound[0]', sides),
+    createDifference('policy.inbound[0]', sides),
   );
-  const plan = makePlan({ changes: [makeLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })] });
+  const plan = createPlan({ changes: [createLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })] });
   const fields = render(plan)
     .split('\n')
     .filter((line) => line.startsWith('    '));

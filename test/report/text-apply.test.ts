@@ -4,10 +4,16 @@ import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
 import type { Write, WriteId } from '../../src/model/write.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { renderApplyResultText } from './render.ts';
-import { makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
-import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
+import { createPlan, createWrite, PLAIN, toCreateIds } from './sample-plans.ts';
+import {
+  createAppliedOutcome,
+  createApplyResult,
+  createFailedOutcome,
+  createSkippedOutcome,
+  MIXED,
+} from './sample-results.ts';
 
-const PLAN = makePlan();
+const PLAN = createPlan();
 
 function toEnded(result: Outcome, done: number, total: number): ApplyEvent {
   return { event: 'write-ended', result, done, total };
@@ -18,9 +24,9 @@ test('lists what was applied, failed and skipped, where tokens went and what to 
 });
 
 test('shows only what was done if all succeeded', () => {
-  const result = makeResult([
-    makeApplied(makeWrite('create', 'TCPEdge/a'), 'edgtcp_2a'),
-    makeApplied(makeWrite('delete', 'TCPEdge/b')),
+  const result = createApplyResult([
+    createAppliedOutcome(createWrite('create', 'TCPEdge/a'), 'edgtcp_2a'),
+    createAppliedOutcome(createWrite('delete', 'TCPEdge/b')),
   ]);
   expect(renderApplyResultText(PLAN, result, PLAIN)).toMatchInlineSnapshot(`
     "Applied:
@@ -34,20 +40,20 @@ test('shows only what was done if all succeeded', () => {
 });
 
 test('asks for no second run after an interruption behind the last write', () => {
-  const result = makeResult([makeApplied(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
+  const result = createApplyResult([createAppliedOutcome(createWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, PLAIN)).not.toContain('Next:');
 });
 
 test('shows the command that continues after an interruption', () => {
-  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
-  expect(renderApplyResultText(makePlan({ mode: 'destroy' }), result, PLAIN)).toContain(
+  const result = createApplyResult([createSkippedOutcome(createWrite('delete', 'TCPEdge/b'))], { interrupted: true });
+  expect(renderApplyResultText(createPlan({ mode: 'destroy' }), result, PLAIN)).toContain(
     'Next:\n  Run destroy again. It plans only what is left.\n',
   );
 });
 
 test('tells a rejected key from a mistake in a manifest', () => {
-  const result = makeResult([
-    makeFailed(makeWrite('delete', 'TCPEdge/b'), '401 NO', { isAuthentication: true, status: 401 }),
+  const result = createApplyResult([
+    createFailedOutcome(createWrite('delete', 'TCPEdge/b'), '401 NO', { isAuthentication: true, status: 401 }),
   ]);
   const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
   expect(text).toContain('The service rejected the API key: check it.');
@@ -56,9 +62,9 @@ test('tells a rejected key from a mistake in a manifest', () => {
 
 test('lists the first resources of a missing permission', () => {
   const refuse = (name: string) =>
-    makeFailed(makeWrite('delete', `TCPEdge/${name}`), '403 NO', { isAuthentication: true, status: 403 });
+    createFailedOutcome(createWrite('delete', `TCPEdge/${name}`), '403 NO', { isAuthentication: true, status: 403 });
   const render = (...names: readonly string[]) =>
-    renderApplyResultText(PLAN, makeResult(names.map(refuse)), { ...PLAIN, width: 0 });
+    renderApplyResultText(PLAN, createApplyResult(names.map(refuse)), { ...PLAIN, width: 0 });
   expect(render('b')).toContain('  The service does not permit delete TCPEdge/b: get the permission for that');
   expect(render('b')).not.toContain('API key');
   expect(render(...'abcdefg')).toContain('delete TCPEdge/d, delete TCPEdge/e and 2 more: get');
@@ -69,16 +75,20 @@ test('shows the line of the manifest of a failed write, and the field if the ser
   const locate = (address?: string, field?: string) =>
     address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
   const render = (failed: Outcome) =>
-    renderApplyResultText(PLAN, makeResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];
-  expect(render(makeFailed(makeWrite('create', 'TCPEdge/a'), 'no'))).toMatch(/\n {4}no\n {4}--> edge.yaml:1:5$/);
-  expect(render(makeFailed(makeWrite('create', 'TCPEdge/a'), 'no', { field: 'hostports' }))).toContain(
+    renderApplyResultText(PLAN, createApplyResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];
+  expect(render(createFailedOutcome(createWrite('create', 'TCPEdge/a'), 'no'))).toMatch(
+    /\n {4}no\n {4}--> edge.yaml:1:5$/,
+  );
+  expect(render(createFailedOutcome(createWrite('create', 'TCPEdge/a'), 'no', { field: 'hostports' }))).toContain(
     '\n    --> edge.yaml:9:5\n    6 |   hostports: []\n      |     ^',
   );
-  expect(render(makeFailed(makeWrite('delete', 'TCPEdge/gone'), 'no'))).toMatch(/\n {4}no$/);
+  expect(render(createFailedOutcome(createWrite('delete', 'TCPEdge/gone'), 'no'))).toMatch(/\n {4}no$/);
 });
 
 test('shows a write that waited for one outside of the plan', () => {
-  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'), ...toCreateIds('TCPEdge/x'))]);
+  const result = createApplyResult([
+    createSkippedOutcome(createWrite('delete', 'TCPEdge/b'), ...toCreateIds('TCPEdge/x')),
+  ]);
   expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('depends on create TCPEdge/x, which is not in the plan');
 });
 
@@ -90,7 +100,7 @@ test('changes only colour with colour', () => {
 
 test('prints one line for each ended write to a pipe', () => {
   const events: readonly ApplyEvent[] = [
-    { event: 'write-started', write: makeWrite('create', 'TCPEdge/a') },
+    { event: 'write-started', write: createWrite('create', 'TCPEdge/a') },
     ...MIXED.outcomes.slice(0, 6).map((result, index) => toEnded(result, index + 1, 8)),
   ];
   const lines = events.flatMap(createEventLog(PLAIN).take);
@@ -106,15 +116,15 @@ test('prints one line for each ended write to a pipe', () => {
 
 test('shows one line for all writes that an interruption prevented', () => {
   const [a, b, c, d, e, f] = (['a', 'b', 'c', 'd', 'e', 'f'] as const).map((name) =>
-    makeWrite('create', `TCPEdge/${name}`),
+    createWrite('create', `TCPEdge/${name}`),
   ) as [Write, Write, Write, Write, Write, Write]; // as many as names
   const outcomes = [
-    makeApplied(a),
-    makeFailed(b, 'no'),
-    makeSkipped(c),
-    makeSkipped(d, c.id),
-    makeSkipped(e, d.id, c.id),
-    makeSkipped(f, b.id),
+    createAppliedOutcome(a),
+    createFailedOutcome(b, 'no'),
+    createSkippedOutcome(c),
+    createSkippedOutcome(d, c.id),
+    createSkippedOutcome(e, d.id, c.id),
+    createSkippedOutcome(f, b.id),
   ];
   const log = createEventLog(PLAIN);
   const lines = outcomes.flatMap((one, index) => log.take(toEnded(one, index + 1, 6)));
@@ -124,7 +134,7 @@ test('shows one line for all writes that an interruption prevented', () => {
     '[3/6] create TCPEdge/f … skipped: depends on create TCPEdge/b',
     '3 writes were not started, because the run was interrupted.',
   ]);
-  const text = renderApplyResultText(PLAN, makeResult(outcomes, { interrupted: true }), { ...PLAIN, width: 0 });
+  const text = renderApplyResultText(PLAN, createApplyResult(outcomes, { interrupted: true }), { ...PLAIN, width: 0 });
   expect(text).toContain(
     'Skipped:\n  create TCPEdge/f\n    depends on create TCPEdge/b, which failed\n  3 writes were not started, because the run was interrupted.\n',
   );
@@ -134,7 +144,7 @@ test('shows one line for all writes that an interruption prevented', () => {
 });
 
 test('names the only write that an interruption prevented', () => {
-  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
+  const result = createApplyResult([createSkippedOutcome(createWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 })).toContain(
     'Skipped:\n  delete TCPEdge/b was not started, because the run was interrupted.\n',
   );
@@ -150,17 +160,17 @@ test('shows a diagnostic of an apply like any other', () => {
 
 test('shows live progress on one line: what is done, and the awaited response', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
-  const writes = (['TCPEdge/a', 'TCPEdge/b'] as const).map((address) => makeWrite('create', address));
+  const writes = (['TCPEdge/a', 'TCPEdge/b'] as const).map((address) => createWrite('create', address));
   expect(progress.render(0)).toBe('0 of 4 done');
   for (const write of writes) expect(progress.apply({ event: 'write-started', write })).toEqual([]);
   expect(progress.render(0)).toBe('0 of 4 done, create TCPEdge/a … and 1 more');
-  expect(progress.apply(toEnded(makeApplied(makeWrite('create', 'TCPEdge/a')), 1, 4))).toEqual([]);
+  expect(progress.apply(toEnded(createAppliedOutcome(createWrite('create', 'TCPEdge/a')), 1, 4))).toEqual([]);
   expect(progress.render(0)).toBe('1 of 4 done, create TCPEdge/b …');
 });
 
 test('shows which writes a rejected write waits for, live and in a pipe', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, { ...PLAIN, width: 0 });
-  const write = makeWrite('create', 'TCPEdge/new');
+  const write = createWrite('create', 'TCPEdge/new');
   const [removal] = toCreateIds('TCPEdge/old');
   const waiting = (waitsFor: readonly WriteId[], isFirst: boolean) =>
     ({ event: 'write-waiting', write, waitsFor, isFirst, leftMs: 60_000 }) as const;
@@ -169,9 +179,9 @@ test('shows which writes a rejected write waits for, live and in a pipe', () => 
   expect(progress.apply(wait)).toEqual([]);
   const said = 'create TCPEdge/new waits until the service has finished create TCPEdge/old';
   expect(progress.render(0)).toBe(`0 of 4 done, ${said}`);
-  progress.apply({ event: 'write-started', write: makeWrite('create', 'TCPEdge/b') });
+  progress.apply({ event: 'write-started', write: createWrite('create', 'TCPEdge/b') });
   expect(progress.render(0)).toBe(`0 of 4 done, create TCPEdge/b …, ${said}`);
-  progress.apply(toEnded(makeApplied(write), 1, 4));
+  progress.apply(toEnded(createAppliedOutcome(write), 1, 4));
   expect(progress.render(0)).toBe('1 of 4 done, create TCPEdge/b …');
   const log = createEventLog(PLAIN);
   expect([wait, waiting(wait.waitsFor, false)].flatMap(log.take)).toEqual([
@@ -182,7 +192,7 @@ test('shows which writes a rejected write waits for, live and in a pipe', () => 
 
 test('counts down a wait in the live line, and the rest of the time with it', () => {
   const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, { ...PLAIN, width: 0 });
-  progress.apply({ event: 'write-started', write: makeWrite('create', 'TCPEdge/a') });
+  progress.apply({ event: 'write-started', write: createWrite('create', 'TCPEdge/a') });
   progress.wait({ until: 45_000, reason: 'the limit is 120/60s' });
   const shown = '0 of 540 done, at least';
   expect(progress.render(0)).toBe(`${shown} 4 min 45 s left at 120/60s, waiting 45 s: the limit is 120/60s`);
@@ -192,11 +202,13 @@ test('counts down a wait in the live line, and the rest of the time with it', ()
 
 test('keeps failures above the live line', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
-  expect(progress.apply(toEnded(makeFailed(makeWrite('create', 'TCPEdge/b'), '409'), 1, 4))).toEqual([
+  expect(progress.apply(toEnded(createFailedOutcome(createWrite('create', 'TCPEdge/b'), '409'), 1, 4))).toEqual([
     '[1/4] create TCPEdge/b … failed: 409',
   ]);
   expect(
-    progress.apply(toEnded(makeSkipped(makeWrite('delete', 'TCPEdge/c'), ...toCreateIds('TCPEdge/b')), 2, 4)),
+    progress.apply(
+      toEnded(createSkippedOutcome(createWrite('delete', 'TCPEdge/c'), ...toCreateIds('TCPEdge/b')), 2, 4),
+    ),
   ).toEqual(['[2/4] delete TCPEdge/c … skipped: depends on create TCPEdge/b']);
   const diagnostic = { code: 'lockout', severity: 'warning', message: 'x', remedy: 'y' } as const;
   expect(progress.apply({ event: 'diagnostic', diagnostic })).toEqual(['warning[lockout]: x', '  help: y']);
@@ -205,7 +217,7 @@ test('keeps failures above the live line', () => {
 
 test('takes one row for the live line', () => {
   const progress = createLiveProgress({ total: 20, rateLimit: 'none' }, { ...PLAIN, width: 24 });
-  progress.apply({ event: 'write-started', write: makeWrite('create', `TCPEdge/${'x'.repeat(40)}`) });
+  progress.apply({ event: 'write-started', write: createWrite('create', `TCPEdge/${'x'.repeat(40)}`) });
   expect(progress.render(0)).toBe('0 of 20 done, create TC…');
 });
 

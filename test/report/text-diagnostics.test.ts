@@ -4,7 +4,7 @@ import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
 import { renderDiagnosticsText } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
 
-function makePlace(file: string, line: number, source: string, caret: string): SourcePlace {
+function createPlace(file: string, line: number, source: string, caret: string): SourcePlace {
   return { file, line, column: caret.indexOf('^') + 1, excerpt: [`${line} | ${source}`, `  | ${caret}`].join('\n') };
 }
 
@@ -15,18 +15,18 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
     message: '`hostport` is not a field of TCPEdge',
     remedy: 'Did you mean `hostports`?',
     address: 'TCPEdge/postgres',
-    place: makePlace('edges/postgres.yaml', 8, '  hostport: 1.tcp.example.net:20001', '  ^^^^^^^^'),
+    place: createPlace('edges/postgres.yaml', 8, '  hostport: 1.tcp.example.net:20001', '  ^^^^^^^^'),
   },
   {
     code: 'duplicate-claim',
     severity: 'error',
     message: 'TCPEdge/postgres is described twice',
     address: 'TCPEdge/postgres',
-    place: makePlace('edges/more.yaml', 3, '  name: postgres', '        ^^^^^^^^'),
+    place: createPlace('edges/more.yaml', 3, '  name: postgres', '        ^^^^^^^^'),
     related: [
       {
         message: 'first described here',
-        place: makePlace('edges/postgres.yaml', 4, '  name: postgres', '        ^^^^^^^^'),
+        place: createPlace('edges/postgres.yaml', 4, '  name: postgres', '        ^^^^^^^^'),
       },
     ],
   },

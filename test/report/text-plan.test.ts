@@ -7,12 +7,12 @@ import { countColumns } from '../../src/report/view/escape.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { renderPlanText } from './render.ts';
 import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  createWrite,
   EVERYTHING,
-  makeChange,
-  makeDifference,
-  makeLiveChange,
-  makePlan,
-  makeWrite,
   PLAIN,
   toNormal,
 } from './sample-plans.ts';
@@ -46,12 +46,12 @@ test('changes only colour with colour', () => {
 });
 
 test('colours the parts of a plan by their meaning', () => {
-  const plan = makePlan({
+  const plan = createPlan({
     changes: [
-      makeLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_2a' }),
-      makeLiveChange('TCPEdge/b', 'update', {
+      createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_2a' }),
+      createLiveChange('TCPEdge/b', 'update', {
         id: 'edgtcp_2b',
-        differences: [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })],
+        differences: [createDifference('description', { from: 'x', to: 'y', origin: 'drift' })],
       }),
     ],
   });
@@ -62,9 +62,9 @@ test('colours the parts of a plan by their meaning', () => {
 });
 
 test('colours a whole warning beside a change', () => {
-  const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['calm'] });
+  const change = createLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['calm'] });
   const warning = { code: 'no-backend', severity: 'warning', message: 'its traffic goes nowhere at all' } as const;
-  const plan = makePlan({
+  const plan = createPlan({
     changes: [change],
     diagnostics: [{ ...warning, address: 'TCPEdge/b', field: 'backend', isOfChange: true }],
   });
@@ -76,19 +76,19 @@ test('colours a whole warning beside a change', () => {
 });
 
 test('counts the unchanged resources of an empty plan', () => {
-  const unchanged = ['a', 'b'].map((name) => makeLiveChange(`TCPEdge/${name}`, 'no-op', { id: `edgtcp_${name}` }));
-  expect(render(makePlan({ changes: unchanged }))).toMatchInlineSnapshot(`
+  const unchanged = ['a', 'b'].map((name) => createLiveChange(`TCPEdge/${name}`, 'no-op', { id: `edgtcp_${name}` }));
+  expect(render(createPlan({ changes: unchanged }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
 
     Nothing to do: 2 resources match the manifests.
     Reading took 8 requests.
     "
   `);
-  expect(render(makePlan({ changes: unchanged.slice(1) }))).toContain('1 resource matches the manifests.');
+  expect(render(createPlan({ changes: unchanged.slice(1) }))).toContain('1 resource matches the manifests.');
 });
 
 test('says that there are no resources in a plan of nothing', () => {
-  expect(render(makePlan({ requests: { read: 1, apply: 0, leastMs: 0 } }))).toMatchInlineSnapshot(`
+  expect(render(createPlan({ requests: { read: 1, apply: 0, leastMs: 0 } }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
 
     Nothing to do: there are no resources.
@@ -101,19 +101,19 @@ test('does not say so for a plan that keeps everything', () => {
   const suppressedDeletes = [
     { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'no longer in the manifests' } as const,
   ];
-  expect(render(makePlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
+  expect(render(createPlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
 });
 
 test('is not empty if the plan only writes files', () => {
-  const plan = makePlan({
-    changes: [makeLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
-    writes: [makeWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_2a' })],
+  const plan = createPlan({
+    changes: [createLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
+    writes: [createWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_2a' })],
   });
   expect(render(plan)).toContain('applying takes 1 write.');
 });
 
 test('counts errors at the end, also of an empty plan', () => {
-  const plan = makePlan({
+  const plan = createPlan({
     diagnostics: [
       { code: 'lockout', severity: 'warning', message: 'a' },
       { code: 'predecessor-unclear', severity: 'error', message: 'b' },
@@ -124,21 +124,23 @@ test('counts errors at the end, also of an empty plan', () => {
 });
 
 test('names destroy, targets and the embedded server at the top', () => {
-  const plan = makePlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
+  const plan = createPlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
   expect(render(plan).split('\n\n')[0]).toMatchInlineSnapshot(`
     "Plan to destroy stack production on the embedded server
     Limited to TCPEdge/a, TCPEdge/b and their dependencies."
   `);
-  expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server, kept in data.json\n');
+  expect(render(createPlan({ baseUrl: 'embedded:data.json' }))).toContain(
+    'on the embedded server, kept in data.json\n',
+  );
 });
 
 test('groups changes without fields, and separates one with fields', () => {
   const spec = { backends: { bkdhr_2a: 1 } };
-  const plan = makePlan({
+  const plan = createPlan({
     changes: [
-      ...['a', 'b'].map((name) => makeLiveChange(`WeightedBackend/${name}`, 'delete', { id: `bkdwd_${name}`, spec })),
-      makeChange('WeightedBackend/c', 'create', { desired: toNormal('WeightedBackend/c', spec) }),
-      makeChange('WeightedBackend/d', 'create', { desired: toNormal('WeightedBackend/d', {}) }),
+      ...['a', 'b'].map((name) => createLiveChange(`WeightedBackend/${name}`, 'delete', { id: `bkdwd_${name}`, spec })),
+      createChange('WeightedBackend/c', 'create', { desired: toNormal('WeightedBackend/c', spec) }),
+      createChange('WeightedBackend/d', 'create', { desired: toNormal('WeightedBackend/d', {}) }),
     ],
   });
   expect(render(plan).split('\n').slice(2, 9).join('\n')).toMatchInlineSnapshot(`
@@ -153,9 +155,9 @@ test('groups changes without fields, and separates one with fields', () => {
 });
 
 test('lets a title that is too wide exceed its column', () => {
-  const plan = makePlan({
+  const plan = createPlan({
     changes: ['a', 'b'.repeat(63)].map((name) =>
-      makeLiveChange(`WeightedBackend/${name}`, 'delete', { id: 'bkdwd_2' }),
+      createLiveChange(`WeightedBackend/${name}`, 'delete', { id: 'bkdwd_2' }),
     ),
   });
   const [short, long] = render(plan).split('\n').slice(2);
@@ -171,7 +173,9 @@ test('does not repeat the resource of a safety rule', () => {
 
 test('sorts changes for reading, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
-  const view = createPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
+  const view = createPlanView(
+    createPlan({ changes: actions.map((action) => createChange(`TCPEdge/${action}`, action)) }),
+  );
   const changes = view.parts.flatMap((part) => part.changes);
   expect(changes.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
   expect(view.totals).toEqual({
@@ -188,13 +192,13 @@ test('sorts changes for reading, whatever the order of the plan', () => {
 
 test('shows a change that also reverts drift in both parts, each with its own fields', () => {
   const differences = [
-    makeDifference('description', { from: 'x', to: 'y' }),
-    makeDifference('metadata.team', { from: 'a', to: 'b', origin: 'drift' }),
+    createDifference('description', { from: 'x', to: 'y' }),
+    createDifference('metadata.team', { from: 'a', to: 'b', origin: 'drift' }),
   ];
   const desired = toNormal('TCPEdge/b', { description: 'y', metadata: { team: 'b', tier: '1' } });
-  const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['a note'], differences, desired });
+  const change = createLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['a note'], differences, desired });
   expect(
-    render(makePlan({ changes: [change] }))
+    render(createPlan({ changes: [change] }))
       .split('\n')
       .slice(2, 12)
       .join('\n'),
@@ -213,9 +217,9 @@ test('shows a change that also reverts drift in both parts, each with its own fi
 });
 
 test('shows a replace with the losses, and what drifted beside it', () => {
-  const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
-  const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
-  const { parts } = createPlanView(makePlan({ changes: [change] }));
+  const differences = [createDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
+  const change = createLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
+  const { parts } = createPlanView(createPlan({ changes: [change] }));
   expect(parts.map(({ changes }) => changes[0]?.show().fields.map(({ notes }) => notes))).toEqual([
     [['reverts: changed at the service']],
   ]);

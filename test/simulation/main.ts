@@ -23,7 +23,7 @@ const broken = SOURCE_MUTANTS[values.mutant];
 if (broken !== undefined) breakSource(broken);
 const mutant = values.mutant === '' || broken !== undefined ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
 // A source is broken before it is loaded.
-const { walk } = await import('./walk.ts');
+const { runWalk } = await import('./walk.ts');
 if (![from, seeds, step].every(Number.isInteger)) throw new Error('--seeds, --from and --step are whole numbers');
 if (mutant === undefined)
   throw new Error(`Known mutants: ${Object.keys({ ...MUTANTS, ...SOURCE_MUTANTS }).join(', ')}`);
@@ -34,7 +34,7 @@ const failed: number[] = [];
 const failures: FailedApply[] = [];
 for (let walked = 1; walked <= seeds; walked += 1) {
   const seed = from + (walked - 1) * step;
-  const { violations, trace, failures: own } = await walk(seed, mutant);
+  const { violations, trace, failures: own } = await runWalk(seed, mutant);
   failures.push(...own);
   if (values.trace) process.stdout.write(`walk ${seed}\n${trace.join('\n')}\n\n`);
   if (violations.length > 0) {

@@ -88,7 +88,7 @@ export class RequestChecker {
       if (act.method === 'POST') this.#verifyCreation(act, decodeBodyText(request.body ?? ''));
       const before = act.method === 'GET' ? undefined : mapLiveResources(server);
       const response = await send(request);
-      if (before !== undefined) this.#judge(act, before);
+      if (before !== undefined) this.#check(act, before);
       if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, decodeBodyText(response.body));
       return response;
     });
@@ -110,7 +110,7 @@ export class RequestChecker {
     if (typeof token === 'string' && act.path === CREDENTIAL.path) this.tokens.set(String(id), token);
   }
 
-  #judge(act: Act, before: ReadonlyMap<string, LiveResource>): void {
+  #check(act: Act, before: ReadonlyMap<string, LiveResource>): void {
     const after = mapLiveResources(this.#options.server);
     for (const [id, held] of before) {
       if (after.get(id)?.text === held.text) continue;
@@ -118,13 +118,13 @@ export class RequestChecker {
         this.reportViolation(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
       if (!after.has(id) && !isModuleHolder(held) && !canDelete(act.observed, id))
         this.reportViolation(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
-      this.#judgeStack(act, id, { held, isGone: !after.has(id) });
+      this.#checkOwnership(act, id, { held, isGone: !after.has(id) });
     }
     this.#noteLost(before, after);
   }
 
   /** A run changes no resource of another of our stacks. A resource that is handed over is deleted only if the new stack replaces it. */
-  #judgeStack(
+  #checkOwnership(
     { observed, ...act }: Act,
     id: string,
     { held, isGone }: { readonly held: LiveResource; readonly isGone: boolean },

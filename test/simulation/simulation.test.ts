@@ -7,7 +7,7 @@ import { toChanges } from './planned-changes.ts';
 import { createRandom } from './random.ts';
 import { listClaimKeys, type Repository, toRepositories } from './repository.ts';
 import { simulate } from './simulate.ts';
-import { walk } from './walk.ts';
+import { runWalk } from './walk.ts';
 import { renderFailure } from './walk-shares.ts';
 
 describe('a simulation', () => {
@@ -19,7 +19,7 @@ describe('a simulation', () => {
   });
 
   it('shows how to repeat a failure, with what was done and sent', async () => {
-    const walked = await walk(2, () => async () => Response.json({}));
+    const walked = await runWalk(2, () => async () => Response.json({}));
     expect(walked.violations.length).toBeGreaterThan(0);
     expect(renderFailure(walked)).toMatch(/\nAgain: npm run simulate -- --seeds 1 --from 2\n/);
     expect(renderFailure(walked)).toMatch(/run 1: edgewise /);

@@ -33,7 +33,7 @@ const ROUNDS = 2;
 const APPLY = ['--yes', '--allow-deletes'];
 
 /** A walk with several stacks of one account, which refer to each other and hand resources over. */
-export async function walkRepository(
+export async function runRepositoryWalk(
   world: World,
   repositories: readonly Repository[],
   chance: SeededRandom,
@@ -42,13 +42,13 @@ export async function walkRepository(
   for (const [index, repository] of repositories.entries()) {
     changeRepository(world, repository);
     for (let count = chance.int(1, 2); count > 0; count -= 1)
-      await takeStep({ world, repository, chance: chance.fork(`${index} ${count}`) });
+      await runStep({ world, repository, chance: chance.fork(`${index} ${count}`) });
   }
   await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
 
 /** A walk in which most resources are handed over at once. The resources are applied before, sometimes without all of their tokens. */
-export async function walkHandOver(
+export async function runHandOverWalk(
   world: World,
   repositories: readonly Repository[],
   chance: SeededRandom,
@@ -65,7 +65,7 @@ export async function walkHandOver(
     changeRepository(world, repository);
     const slip = chance.fork(`slip ${index}`);
     if (slip.isLucky(0.3)) await applyWithTypo({ world, repository, chance: slip });
-    if (chance.isLucky(0.4)) await takeStep({ world, repository, chance: chance.fork(String(index)) });
+    if (chance.isLucky(0.4)) await runStep({ world, repository, chance: chance.fork(String(index)) });
   }
   await applyAllWithoutFaults(world, repositories.at(-1) ?? []);
 }
@@ -110,7 +110,7 @@ interface Place {
   readonly chance: SeededRandom;
 }
 
-async function takeStep(place: Place): Promise<void> {
+async function runStep(place: Place): Promise<void> {
   const step = place.chance.pick([
     applyAll,
     applyAll,
@@ -123,7 +123,7 @@ async function takeStep(place: Place): Promise<void> {
     applyWithTypo,
     applyDespiteDependents,
     applyBesideCircle,
-    takeOutsideStep,
+    runOtherUserStep,
   ]);
   await step(place);
 }
@@ -199,7 +199,7 @@ async function applyLate(place: Place): Promise<void> {
   const owns = createOwnershipCheck(repository);
   const plan = ['plan', '-R', ROOT, '-o', 'plans', '--allow-deletes', ...QUICKLY];
   await runAll(world, [startCommand(world, plan, { owns, chance: chance.fork('plan'), disruptions: KIND_FATE })]);
-  if (chance.isLucky(0.4)) await takeOutsideStep(place);
+  if (chance.isLucky(0.4)) await runOtherUserStep(place);
   if (chance.isLucky(0.3)) await applyAll({ ...place, chance: chance.fork('between') });
   const again = chance.fork('again');
   const isAgain = again.isLucky(0.3);
@@ -301,7 +301,7 @@ async function applyBesideCircle({ world, repository, chance }: Place): Promise<
   world.log('git: they are gone again');
 }
 
-async function takeOutsideStep({ world, chance }: Place): Promise<void> {
+async function runOtherUserStep({ world, chance }: Place): Promise<void> {
   for (let count = chance.int(1, 2); count > 0; count -= 1)
     world.log(
       await changeAsOtherUser({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),

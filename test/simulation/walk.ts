@@ -23,7 +23,7 @@ import type { FailedApply } from './predicted-failures.ts';
 import { createRandom, type SeededRandom } from './random.ts';
 import { dropModules, LINKED_KINDS, type Repository, toRepositories } from './repository.ts';
 import { KIND_FATE } from './run-edgewise.ts';
-import { walkHandOver, walkRepository } from './walk-repository.ts';
+import { runHandOverWalk, runRepositoryWalk } from './walk-repository.ts';
 import { createWorld, type Mutant, type World } from './world.ts';
 
 /** The result of a walk. */
@@ -44,17 +44,17 @@ export const REPOSITORIES = 6;
  * Runs a random walk that its seed determines: states of a stack, applied and planned in runs with faults, kills, interrupts, other users and
  * concurrent runs. At the end all faults stop, and one apply must repair everything.
  */
-export async function walk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
+export async function runWalk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
   const chance = createRandom(`plan ${seed}`);
   if (seed % REPOSITORIES > 0) {
     const stacks = sampleHistory(seed, chance.int(1, 3), { maxResources: chance.int(1, 7) });
-    return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkStack(world, stacks, chance));
+    return runWalkInWorld(createWorld({ seed, stacks, mutant }), (world) => runStackWalk(world, stacks, chance));
   }
   const { repositories, way } = chance.isLucky(0.4)
-    ? { repositories: sampleHandOver(seed, chance), way: walkHandOver }
-    : { repositories: sampleRepositories(seed, chance), way: walkRepository };
+    ? { repositories: sampleHandOver(seed, chance), way: runHandOverWalk }
+    : { repositories: sampleRepositories(seed, chance), way: runRepositoryWalk };
   const stacks = repositories.map((repository) => repository.flatMap(({ members }) => members));
-  return walkWorld(createWorld({ seed, stacks, mutant }), (world) => way(world, repositories, chance));
+  return runWalkInWorld(createWorld({ seed, stacks, mutant }), (world) => way(world, repositories, chance));
 }
 
 function sampleRepositories(seed: number, chance: SeededRandom): readonly Repository[] {
@@ -78,7 +78,7 @@ function sampleHistory(seed: number, steps: number, options: StackOptions): read
   return fc.sample(arbitraryHistory(steps, options), { seed, numRuns: 1 }).flat();
 }
 
-async function walkWorld(world: World, way: (world: World) => Promise<void>): Promise<Walked> {
+async function runWalkInWorld(world: World, way: (world: World) => Promise<void>): Promise<Walked> {
   const { seed, checker, trace, failures } = world;
   try {
     if (world.behaviours.leavesOut.length > 0) await createCompleteResources(world.shared);
@@ -92,15 +92,15 @@ async function walkWorld(world: World, way: (world: World) => Promise<void>): Pr
   }
 }
 
-async function walkStack(world: World, stacks: readonly TestStack[], chance: SeededRandom): Promise<void> {
+async function runStackWalk(world: World, stacks: readonly TestStack[], chance: SeededRandom): Promise<void> {
   if (chance.isLucky(0.5)) await applyWithoutFaultsOnce(world, stacks[0] ?? [], chance.fork('begin'));
   for (const [index, stack] of stacks.entries())
     for (let count = chance.int(1, 2); count > 0; count -= 1)
-      await takeStep(world, stack, chance.fork(`${index} ${count}`));
+      await runStep(world, stack, chance.fork(`${index} ${count}`));
   await applyWithoutFaults(world, stacks.at(-1) ?? []);
 }
 
-async function takeStep(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
+async function runStep(world: World, stack: TestStack, chance: SeededRandom): Promise<void> {
   const step = chance.pick([
     applyOnce,
     applyOnce,
@@ -111,7 +111,7 @@ async function takeStep(world: World, stack: TestStack, chance: SeededRandom): P
     applyTwiceAtOnce,
     applyLate,
     planOnly,
-    takeOutsideStep,
+    runOtherUserStep,
   ]);
   await step(world, stack, chance);
 }
@@ -225,7 +225,7 @@ async function applyLate(world: World, stack: TestStack, chance: SeededRandom): 
     }),
   ]);
   if (!existsSync(join(world.folder, 'plan.json'))) return;
-  if (chance.isLucky(0.4)) await takeOutsideStep(world, stack, chance);
+  if (chance.isLucky(0.4)) await runOtherUserStep(world, stack, chance);
   if (chance.isLucky(0.3)) await applyOnce(world, chance.pickAny(world.stacks) ?? stack, chance.fork('between'));
   for (const round of chance.pick([['only'], ['first', 'second']])) {
     const apply = ['apply', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
@@ -256,7 +256,7 @@ async function planOnly(world: World, stack: TestStack, chance: SeededRandom): P
     world.checker.reportViolation(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
 }
 
-async function takeOutsideStep(world: World, _stack: TestStack, chance: SeededRandom): Promise<void> {
+async function runOtherUserStep(world: World, _stack: TestStack, chance: SeededRandom): Promise<void> {
   for (let count = chance.int(1, 3); count > 0; count -= 1)
     world.log(
       await changeAsOtherUser({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }),

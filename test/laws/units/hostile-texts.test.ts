@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { type FormatName, loadReportRenderer } from '../../../src/report/formats.ts';
 import type { TextStyleOptions } from '../../../src/report/report.ts';
-import { expectPrintable, FORM_JUDGES } from '../../report/form-judges.ts';
+import { expectPrintable, FORMAT_CHECKS } from '../../report/format-checks.ts';
 import {
   expectOwnLinesOfDiagnostics,
   expectOwnLinesOfPlan,
@@ -72,11 +72,11 @@ describe('user text starts no line of edgewise', () => {
 });
 
 describe('user text breaks out of no format', () => {
-  test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
+  test.each(Object.entries(FORMAT_CHECKS))('of %s', async (name, check) => {
     const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
     fc.assert(
       fc.property(report, fc.boolean(), text, (hostile, verbose, line) => {
-        judge(render(hostile, toFormatOptions(line, verbose)));
+        check(render(hostile, toFormatOptions(line, verbose)));
       }),
     );
   });

@@ -20,7 +20,7 @@ export function expectPrintable(rendered: string, { color }: Pick<TextStyleOptio
 }
 
 /** The check of each format. */
-export const FORM_JUDGES: Readonly<Record<FormatName, (document: string) => void>> = {
+export const FORMAT_CHECKS: Readonly<Record<FormatName, (document: string) => void>> = {
   text: (document) => expectPrintable(document),
   json: (document) => {
     expectPrintable(document);

@@ -33,8 +33,10 @@ export const PIPELINE = {
   filesUrl: `https://forge.test/blob/${SHA}/`,
 };
 
-/** One paragraph with text only, and URLs as code. */
+/** One paragraph with text only, and URLs as code; also at the start of a line. */
 export function expectProse(text: string): void {
+  const alone = parseMarkdown(toShortProse(text)).children.map(({ type }) => type);
+  expect(alone.filter((type) => type !== 'paragraph')).toEqual([]);
   const { children } = parseMarkdown(`x ${toShortProse(text)}`);
   expect(children).toHaveLength(1);
   expect(listBlocks(children).filter((type) => type !== 'inlineCode' && type !== 'text')).toEqual(['paragraph']);

@@ -3,7 +3,7 @@ import type { Change } from '../../src/model/change.ts';
 import { readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
-import { renderCommentMarker, toShortProse } from '../../src/report/markdown/text.ts';
+import { renderCommentMarker, renderFence, toShortProse } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { FORMAT_CHECKS } from './format-checks.ts';
 import { TRICKS } from './hostile-checks.ts';
@@ -321,7 +321,7 @@ test('shows whole values in the open table of ten changes whose diff is folded',
 
 /** Each trick, all of them in one text, and URLs at the ends of sentences. */
 const TEXTS = [
-  ...[...TRICKS, TRICKS.join(' '), '', ' ', '`', '```', '````', '|', '-', '1.', '+ a'],
+  ...[...TRICKS, TRICKS.join(' '), '', ' ', '`', '```', '````', '|', '- a', '1. a', '+ a', '=', '<details open', '> a', '# a'],
   'See https://a.example.com/x?y=1&z=[2]#top, or (http://b.example.com/~a_b*c).',
   'https://a.example.com:8443/`b|c <https://d.example.com>',
 ];
@@ -340,6 +340,14 @@ describe('text of users', () => {
 
   test.each(TEXTS)('stays in its fence: %j', (text) => {
     expectOneFence([text, 'a', text]);
+  });
+
+  test('fills a fence up to 16,000 characters, and the other lines are counted', () => {
+    const lines = renderFence('', Array(10).fill('x'.repeat(1999))).split('\n');
+    expect(lines.slice(1, -1).map((line) => line.slice(0, 20).trim())).toEqual([
+      ...Array(8).fill('x'.repeat(20)),
+      '… 2 more lines',
+    ]);
   });
 
   test.each(TEXTS)('does not end the marker: %j', expectOneMarker);

@@ -83,7 +83,7 @@ test.each([
     ['    + words that are broken after a ', '    ↪ space, if there is one'],
   ],
   ['x'.repeat(70), [`    + ${'x'.repeat(34)}`, `    ↪ ${'x'.repeat(34)}`, '    ↪ xx']],
-  [`a ${'日'.repeat(20)}`, [`    + a ${'日'.repeat(16)}`, `    ↪ ${'日'.repeat(4)}`]],
+  [`abcde ${'日'.repeat(20)}`, [`    + abcde ${'日'.repeat(14)}`, `    ↪ ${'日'.repeat(6)}`]],
 ])('breaks %j to 40 columns, and keeps every character', (text, lines) => {
   expect(hardWrapWithPrefix('    + ', text, { width: 40, rest: 4 })).toEqual(lines);
   expect(lines.map((line) => line.slice(6)).join('')).toBe(text);

@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
 import { MUTANTS } from './invented-kinds/mutants.ts';
@@ -48,6 +48,21 @@ if (mutant !== '' && broken === undefined) throw new Error(`There is no mutant $
 /** The program that tests start as a process. */
 const program = process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts';
 
+/** Gives properties their seed and the number of tries. */
+const PROPERTIES = ['test/setup-properties.ts'];
+
+/** Fails each test that imports fast-check, also through another file. */
+function withoutRandomValues(): Plugin {
+  return {
+    name: 'without-random-values',
+    enforce: 'pre',
+    resolveId: (id, importer) => {
+      if (id !== 'fast-check') return undefined;
+      throw new Error(`npm test has no random values: ${importer} imports fast-check. Move the property to test/laws.`);
+    },
+  };
+}
+
 /** Packs and installs the program. */
 const INSTALL = 'test/installed/install.ts';
 
@@ -69,7 +84,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [withBrokenSource(broken)],
+        plugins: [withoutRandomValues(), withBrokenSource(broken)],
         test: {
           name: 'fast',
           include: [
@@ -89,13 +104,19 @@ export default defineConfig({
       ...Object.entries(LONG).map(([name, folders]) => ({
         extends: true as const,
         plugins: [withBrokenSource(broken)],
-        test: { name, include: toPattern(folders), ...(name === 'journeys' && { globalSetup: INSTALL }) },
+        test: {
+          name,
+          include: toPattern(folders),
+          setupFiles: PROPERTIES,
+          ...(name === 'journeys' && { globalSetup: INSTALL }),
+        },
       })),
       {
         extends: true,
         plugins: [withInventedKinds(), withBrokenSource(broken)],
         test: {
           name: 'invented-kinds',
+          setupFiles: PROPERTIES,
           include: ['test/invented-kinds/**/*.test.ts', ...OF_EVERY_KIND],
           env: { EDGEWISE_BIN: program, EDGEWISE_KINDS: INVENTED_KINDS.map(({ name }) => name).join(' ') },
         },

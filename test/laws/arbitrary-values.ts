@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { Field, FieldType, JsonObjectType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { listAllIdPrefixes, listKindsOfReferenceType } from '../../src/kinds/references.ts';
-import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { listKindsOfReferenceType } from '../../src/kinds/references.ts';
 import { assertNever } from '../../src/model/errors.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { arbitraryFormatted, arbitraryText, HOSTILE_WORDS } from './arbitrary-texts.ts';
+import { isOwnedPrefix, listExternalIds, listLiteralPrefixes } from './known-ids.ts';
 import { NAMES } from './names.ts';
 
 /**
@@ -28,37 +28,6 @@ export function arbitrarySettings(kind: Kind): fc.Arbitrary<Spec> {
 /** Any value that a manifest may set for a field. */
 export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);
-}
-
-const PREFIXES: ReadonlySet<string> = new Set(listAllIdPrefixes());
-
-/** Ids of resources that exist outside of the stack. Throws for a prefix that no table has. */
-export function listExternalIds(prefix: string): readonly string[] {
-  if (!PREFIXES.has(prefix)) throw new Error(`No kind and no field has ids ${prefix}_…`);
-  return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);
-}
-
-/** The id of an existing resource that no manifest names. Throws for a prefix that no table names. */
-export function toUnnamedId(prefix: string): string {
-  return String(listExternalIds(prefix)[0]).replaceAll('1', '9');
-}
-
-/** The ids that a service must know for these values. Of kinds that cannot be created, every id. */
-export function listKnownIds(): readonly string[] {
-  return [...PREFIXES].flatMap((prefix) =>
-    isOwnedPrefix(prefix) ? [...listExternalIds(prefix), toUnnamedId(prefix)] : [`${prefix}_*`],
-  );
-}
-
-/** The prefixes of ids that a reference may contain literally: of kinds that cannot be created, if it accepts any. */
-export function listLiteralPrefixes({ prefixes }: ReferenceType): readonly string[] {
-  const foreign = prefixes.filter((prefix) => !isOwnedPrefix(prefix));
-  return foreign.length > 0 ? foreign : prefixes;
-}
-
-/** Whether the service creates ids with this prefix. */
-export function isOwnedPrefix(prefix: string): boolean {
-  return OWNED_KINDS.some(({ idPrefix }) => idPrefix === prefix);
 }
 
 /** Whether a value of the type may refer to a resource of the service, and so keep it in use. */

@@ -9,7 +9,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata, splitMetadata } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { listLiteralPrefixes, toUnnamedId } from './arbitrary-values.ts';
+import { listLiteralPrefixes, toUnnamedId } from './known-ids.ts';
 import { toExternalId } from './settle-stack.ts';
 import { OUR_STACKS, type TestResource, type TestStack } from './stack.ts';
 import type { World } from './world.ts';

@@ -11,7 +11,7 @@ import { createRandom, type SeededRandom } from '../simulation/random.ts';
 import { LINKED_KINDS } from '../simulation/repository.ts';
 import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { listKnownIds } from './arbitrary-values.ts';
+import { listKnownIds } from './known-ids.ts';
 import type { SharedService } from './other-user.ts';
 import { holds } from './properties.ts';
 import { renderStack } from './render-stack.ts';

@@ -12,7 +12,7 @@ import type { FieldPath, Spec } from '../../src/model/state.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { LONG, selectEvenly } from '../tries.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
-import { listKnownIds } from './arbitrary-values.ts';
+import { listKnownIds } from './known-ids.ts';
 import { holds } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 import { settleStack, toExternalId } from './settle-stack.ts';

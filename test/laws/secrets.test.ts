@@ -12,7 +12,7 @@ import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
-import { listKnownIds } from './arbitrary-values.ts';
+import { listKnownIds } from './known-ids.ts';
 import { holds } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 

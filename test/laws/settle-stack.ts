@@ -8,7 +8,7 @@ import { parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { FieldPath, Spec } from '../../src/model/state.ts';
-import { listExternalIds, listLiteralPrefixes } from './arbitrary-values.ts';
+import { listExternalIds, listLiteralPrefixes } from './known-ids.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 
 /**

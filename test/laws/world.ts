@@ -24,7 +24,7 @@ import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
-import { listKnownIds } from './arbitrary-values.ts';
+import { listKnownIds } from './known-ids.ts';
 import { type Layout, renderStack } from './render-stack.ts';
 import type { TestStack } from './stack.ts';
 

@@ -1,25 +1,20 @@
 import { stripVTControlCharacters } from 'node:util';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change, DifferenceCause } from '../../src/model/change.ts';
-import { countDangersByGroup, DANGER_GROUP_NAMES, DANGER_NAMES, DANGERS, type Danger } from '../../src/model/danger.ts';
+import { DANGER_NAMES, DANGERS, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
-import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/formats.ts';
-import type { FormatOptions, PlanReport, Report, StackReportPart, StacksRunReport } from '../../src/report/report.ts';
+import { loadStacksReportRenderer } from '../../src/report/formats.ts';
+import type { Report, StackReportPart, StacksRunReport } from '../../src/report/report.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
-import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
-import { SEED } from '../tries.ts';
+import { expectEverywhere, toPlan, toUnescaped, WIDE, withoutCode } from './danger-checks.ts';
 import { FORMAT_CHECKS } from './format-checks.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';
 import { createChange, createDifference, createLiveChange, createPlan, PLAIN, toNormal } from './sample-plans.ts';
 import { createHostilePlan } from './sample-reports.ts';
 
-const WIDE: FormatOptions = { ...PLAIN, width: 0 };
 const MARK = { stack: 'production', name: 'a', protect: false, delivered: true, fields: {} };
 const DENY = { name: 'europe', expressions: ["conn.geo.country_code in ['DE']"], actions: [{ type: 'deny' }] };
 const WIDER = { ...DENY, expressions: ["conn.geo.country_code in ['DE', 'FR']"] };
@@ -190,31 +185,10 @@ describe('a danger', () => {
     ]);
   });
 
-  it('is shown in every format with the same counts, for any change of any kind', async () => {
-    const seen = new Set<string>();
-    for (const kind of MANIFEST_KINDS) {
-      const sample = fc.sample(arbitraryResource([kind]), { seed: SEED, numRuns: 60 });
-      const specs = sample.map(({ spec }) => normalizeSpec(kind, spec));
-      const changes = specs.flatMap((spec, index): readonly Change[] => {
-        const start = { live: { id: `${kind.idPrefix}_${index}`, spec, mark: MARK } };
-        const base = { address: `${kind.name}/r${index}` as const, kind: kind.name, differences: [] };
-        const next = specs[index + 1];
-        if (next === undefined || index % 5 === 0) return [{ ...base, ...start, action: 'delete' }];
-        if (index % 7 === 0) return [{ ...base, action: 'create', desired: spec }];
-        return [{ ...base, ...start, action: index % 3 === 0 ? 'replace' : 'update', desired: next }];
-      });
-      const plan = toPlan(changes);
-      for (const { dangers = [] } of plan.changes)
-        for (const { path = '' } of dangers) seen.add(`${kind.name} ${path.split(/[.[]/)[0]}`);
-      await expectEverywhere(plan);
-    }
-    // Each danger of access, traffic and secrets in a table is a danger of some change.
-    const telling = MANIFEST_KINDS.flatMap((kind) =>
-      Object.entries(kind.fields)
-        .filter(([, { restriction, carries, replacedConsequence }]) => restriction ?? carries ?? replacedConsequence)
-        .map(([name]) => `${kind.name} ${name}`),
+  it('is shown in every format with the same counts, also beside all others', async () => {
+    await expectEverywhere(
+      toPlan(SENTENCES.map(([, change], index) => ({ ...change, address: `${change.kind}/r${index}` }))),
     );
-    expect(telling.filter((one) => !seen.has(one))).toEqual([]);
   });
 
   it('is bold and red in a terminal, as is its count', () => {
@@ -404,84 +378,4 @@ function update(address: Change['address'], from: object, to: object): Change {
 
 function withMark(change: Change, mark: typeof MARK): Change {
   return { ...change, ...(change.live !== undefined && { live: { ...change.live, mark } }) };
-}
-
-function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
-  const plan = createPlan({
-    changes,
-    writes: [],
-    externals: { 'External/blue': 'bkdhr_2aaa', 'External/office': 'ipp_1' },
-    ...more,
-  });
-  return { ...plan, changes: computeChangesWithDangers(plan) };
-}
-
-/** Expects the same dangers and the same counts by group in every format. */
-async function expectEverywhere(plan: Plan): Promise<void> {
-  const report: PlanReport = { about: 'plan', plan, blocking: [] };
-  const { dangers } = createPlanView(plan);
-  const counts = countDangersByGroup(dangers);
-  const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
-  const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
-  expect(dangers).not.toEqual([]);
-
-  const text = renderPlanText(plan, WIDE);
-  expect(text.endsWith(`\n! ${count}.\n`)).toBe(true);
-  for (const { group, said } of dangers) expect(text).toContain(`\n    ! ${group}: ${said}\n`);
-  const compact = renderPlanText(plan, { ...WIDE, compact: true });
-  for (const { group, said } of dangers) expect(compact).toContain(`! ${group}: ${said}`);
-
-  const markdown = withoutCode(toUnescaped((await loadReportRenderer('markdown'))(report, WIDE)));
-  expect(markdown).toContain(`## ⚠ ${count} · `);
-  expect(markdown).toContain(`> [!CAUTION]\n> **${count}**\n`);
-  if (dangers.length < 20)
-    for (const { group, address, said } of dangers)
-      expect(markdown).toContain(withoutCode(toUnescaped(`\n> - **${group}** ${address} ${said}`)));
-
-  const { elements } = readPage((await loadReportRenderer('html'))(report, WIDE));
-  const heading = elements.find(({ attributes }) => attributes.get('id') === 'dangers');
-  expect(heading?.text).toBe(count);
-  expect(elements.filter(({ attributes }) => attributes.get('class') === 'danger')).toHaveLength(dangers.length);
-
-  const json = JSON.parse((await loadReportRenderer('json'))(report, WIDE));
-  expect(json.dangers).toEqual(counts);
-  const { runs } = JSON.parse((await loadReportRenderer('sarif'))(report, WIDE));
-  const results: readonly { ruleId: string; message: { text: string } }[] = runs[0].results;
-  const found = results.filter(({ ruleId }) => ruleId === 'danger').map(({ message }) => message.text);
-  expect(found.sort()).toEqual(dangers.map(({ address, said, group }) => `${address} ${said} (${group})`).sort());
-  expect(runs[0].properties).toEqual({ dangers: counts });
-
-  const events = (await loadReportRenderer('json-lines'))(report, WIDE).trimEnd().split('\n');
-  expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'summary', dangers: counts });
-
-  const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
-  const run = { command: 'plan', root: '.', selection: '', parts: [part, part] };
-  const { headline } = createPlanView(plan);
-  expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
-  expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
-  const twice = Object.fromEntries(DANGER_GROUP_NAMES.map((group) => [group, 2 * counts[group]]));
-  const joined = JSON.parse((await loadStacksReportRenderer('json'))(run, WIDE));
-  expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
-  const [log] = JSON.parse((await loadStacksReportRenderer('sarif'))(run, WIDE)).runs;
-  expect(log.properties).toEqual({ dangers: twice });
-  const all: readonly { properties?: { stack: string; group?: string } }[] = log.results;
-  const grouped = all.flatMap(({ properties }) => (properties?.group === undefined ? [] : [properties]));
-  expect(new Set(grouped.map(({ stack }) => stack))).toEqual(new Set(['production']));
-  expect(countDangersByGroup(grouped as Parameters<typeof countDangersByGroup>[0])).toEqual(twice);
-  const lines = (await loadStacksReportRenderer('json-lines'))(run, WIDE).trimEnd().split('\n');
-  const ofEach = [{ dangers: counts }, { dangers: counts }];
-  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
-}
-
-/** Removes the escapes of Markdown. */
-function toUnescaped(text: string): string {
-  return text
-    .replaceAll(/\\(?=[^A-Za-z0-9\s])/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}
-
-function withoutCode(text: string): string {
-  return text.replaceAll('`', '');
 }

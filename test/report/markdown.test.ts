@@ -321,7 +321,23 @@ test('shows whole values in the open table of ten changes whose diff is folded',
 
 /** Each trick, all of them in one text, and URLs at the ends of sentences. */
 const TEXTS = [
-  ...[...TRICKS, TRICKS.join(' '), '', ' ', '`', '```', '````', '|', '- a', '1. a', '+ a', '=', '<details open', '> a', '# a'],
+  ...[
+    ...TRICKS,
+    TRICKS.join(' '),
+    '',
+    ' ',
+    '`',
+    '```',
+    '````',
+    '|',
+    '- a',
+    '1. a',
+    '+ a',
+    '=',
+    '<details open',
+    '> a',
+    '# a',
+  ],
   'See https://a.example.com/x?y=1&z=[2]#top, or (http://b.example.com/~a_b*c).',
   'https://a.example.com:8443/`b|c <https://d.example.com>',
 ];

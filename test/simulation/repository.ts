@@ -10,7 +10,7 @@ import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
-import { isOwnedPrefix } from '../laws/arbitrary-values.ts';
+import { isOwnedPrefix } from '../laws/known-ids.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { settleStack, toExternalId } from '../laws/settle-stack.ts';
 import { REPOSITORY_STACKS, type TestResource, type TestStack } from '../laws/stack.ts';

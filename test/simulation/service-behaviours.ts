@@ -2,7 +2,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
 import { type Server, withFaults } from '../../src/server/index.ts';
-import { listExternalIds } from '../laws/arbitrary-values.ts';
+import { listExternalIds } from '../laws/known-ids.ts';
 import type { SeededRandom } from './random.ts';
 
 /** The constant behaviours of a service, which are not faults: a client has to handle them. */

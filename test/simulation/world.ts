@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
-import { listKnownIds } from '../laws/arbitrary-values.ts';
+import { listKnownIds } from '../laws/known-ids.ts';
 import type { SharedService } from '../laws/other-user.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';

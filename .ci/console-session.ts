@@ -34,7 +34,8 @@ export function refreshSession(document: string, file: string): string {
     const { output = '', exitCode = 'none' } = results[index] ?? {};
     return expected === exitCode ? [] : [`$ ${command}\n${output}exit code ${exitCode}, and not ${expected}`];
   });
-  if (faults.length > 0) throw new Error(`${file} has commands that end otherwise than it says:\n${faults.join('\n')}`);
+  if (faults.length > 0)
+    throw new Error(`${file} has commands with other exit codes than it says:\n${faults.join('\n')}`);
   const outputs = results.map(({ output }) => output);
   return document.replace(BLOCK, (block) =>
     listCommands(block)

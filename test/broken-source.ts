@@ -37,6 +37,6 @@ export function withBrokenSource(broken: BrokenSource | undefined): Plugin {
 }
 
 function replaceIn(source: string, { file, from, to }: BrokenSource): string {
-  if (!source.includes(from)) throw new Error(`${file} does not say ${from}`);
+  if (!source.includes(from)) throw new Error(`${file} does not contain ${from}`);
   return source.replace(from, () => to);
 }

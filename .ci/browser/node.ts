@@ -178,5 +178,5 @@ function missOrNothing(_path: string, options?: { readonly throwIfNoEntry?: bool
 }
 
 function throwUnsupported(): never {
-  throw new Error('This cannot be done in a page.');
+  throw new Error('A page cannot do this.');
 }

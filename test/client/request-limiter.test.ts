@@ -40,7 +40,7 @@ describe('a request limiter', () => {
     expect([budget.computeWaitMs(1009, 1), budget.computeWaitMs(1010, 1)]).toEqual([1, 0]);
   });
 
-  it('waits until as many requests as it wants to send have left the window', () => {
+  it('waits until enough requests have left the window', () => {
     const budget = createRollingWindow({ requests: 2, windowMs: 10 });
     budget.start(2);
     budget.end(0);

@@ -196,7 +196,7 @@ async function applyUntilKilled(victim: Victim) {
     if (kill.when === 'after the response') return transport(request);
     await transport(request);
     die();
-    throw new Error('There is nobody left to answer');
+    throw new Error('The service has ended');
   };
   const listening = await startSocketServer(deadly, (request) => {
     if (request === last) die();

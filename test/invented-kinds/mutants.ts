@@ -13,7 +13,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     from: 'mapKnownLists(type, value, visitor) : value',
     to: 'value : value',
   },
-  'keys of a map that mean the same are two keys': {
+  'keys of a map with equal meaning are two keys': {
     file: 'src/kinds/normalize.ts',
     from: 'caseInsensitive ? key.toLowerCase() : key',
     to: 'key',
@@ -23,17 +23,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     from: 'field.responseName === undefined ? undefined : json[field.responseName]',
     to: 'undefined',
   },
-  'a module that is disabled and empty is not none': {
+  'a disabled empty module counts as set': {
     file: 'src/kinds/normalize.ts',
     from: "field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal",
     to: 'normal',
   },
-  'one value is not a list of one': {
+  'a single value is not a list of one': {
     file: 'src/kinds/normalize.ts',
     from: 'if (!isJsonArray(value) && !type.orSingle) return value;',
     to: 'if (!isJsonArray(value)) return value;',
   },
-  'a field that is left out is unknown, whatever other answers show': {
+  'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/read-response.ts',
     from: 'fillFields(fields, live.spec, (field) => shown.has(field))',
     to: 'live.spec',

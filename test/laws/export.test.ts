@@ -223,7 +223,7 @@ function load(exported: ExportResult, isOneText: boolean): DesiredState {
     env: { variables: { HOME: 'filled in', X: 'filled in' }, offered: ['HOME', 'X'] },
   });
   if (state !== undefined) return state;
-  throw new Error(`What was exported is not valid:\n${diagnostics.map(({ message }) => message).join('\n')}`);
+  throw new Error(`The export is not valid:\n${diagnostics.map(({ message }) => message).join('\n')}`);
 }
 
 function rearrange(live: LiveState, seed: number): LiveState {

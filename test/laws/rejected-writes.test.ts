@@ -112,7 +112,7 @@ function toShared({ server }: Workspace): SharedService {
       const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
       const response = await server.handle(new Request(`https://api.test${path}`, init));
       const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+      if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
       return text === '' ? {} : JSON.parse(text);
     },
   };

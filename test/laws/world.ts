@@ -253,7 +253,7 @@ export class World {
     this.#seconds += 1;
     const response = await this.server.handle(request);
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
     return text === '' ? {} : JSON.parse(text);
   }
 

@@ -28,7 +28,7 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     for (const text of setup.shows ?? []) expect(shown).toContain(text);
   });
 
-  it('keeps no output that nothing compares', () => {
+  it('keeps no golden that no test compares', () => {
     const { setup, again, markdown } = played;
     const texts = ['plan.txt', 'apply.txt', ...(again === undefined ? [] : ['again.txt'])];
     const compared = [

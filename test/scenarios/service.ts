@@ -56,8 +56,7 @@ async function call(
   const headers = { authorization: `Bearer ${key}`, 'service-version': '2', 'content-type': 'application/json' };
   const text = body === undefined ? {} : { body: fillIds(server, JSON.stringify(body)) };
   const response = await server.handle(new Request(`${BASE_URL}${path}`, { method, headers, ...text }));
-  if (response.status >= 300)
-    throw new Error(`${request} was answered with ${response.status}: ${await response.text()}`);
+  if (response.status >= 300) throw new Error(`${request} got ${response.status}: ${await response.text()}`);
 }
 
 /** Replaces `{Kind/name}` with the id of the live resource with that mark. */
@@ -65,7 +64,7 @@ function fillIds(server: Server, text: string): string {
   return text.replace(/\{(\w+)\/([\w.-]+)\}/g, (_, kind: string, name: string) => {
     const resources = server.snapshot().resources[kind] ?? [];
     const found = resources.find(({ metadata }) => toMark(metadata)?.['name'] === name);
-    if (found === undefined) throw new Error(`No ${kind} bears the mark of ${name}.`);
+    if (found === undefined) throw new Error(`No ${kind} has the mark of ${name}.`);
     return String(found['id']);
   });
 }

@@ -39,7 +39,7 @@ export function createCaller({ transport, baseUrl, key, versionHeader }: Target)
       new Request(url, { method, headers: given, ...(body !== undefined && { body: text }) }),
     );
     const answer: unknown = response.status === 204 ? {} : await response.json();
-    if (!isJsonObject(answer)) throw new Error(`${method} ${path} did not answer with an object`);
+    if (!isJsonObject(answer)) throw new Error(`${method} ${path} did not return an object`);
     return { status: response.status, headers: response.headers, body: answer };
   };
 }

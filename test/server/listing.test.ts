@@ -11,7 +11,7 @@ function toIds(values: readonly Value[]): string[] {
 }
 
 describe('a listing', () => {
-  it('has the last value of each id, sorted by id, in whatever order they were put', () => {
+  it('has the last value of each id, sorted by id, in any order of the puts', () => {
     const listing = new SortedList<Value>();
     for (const id of ['x2', 'x0', 'x4', 'x1', 'x3']) listing.put({ id, version: 1 });
     for (const id of ['x2', 'x4']) listing.put({ id, version: 2 });

@@ -20,7 +20,7 @@ export interface MutantCase {
 /** Mistakes of edgewise, each made by a transport between it and the service. They show what the simulation can notice. */
 export const MUTANTS: Readonly<Record<string, MutantCase>> = {
   'repeats a POST whose outcome is unknown': {
-    noticedAs: /without a look/,
+    noticedAs: /without a look-up/,
     seenAt: 192,
     mutant: (inner) => async (request) => {
       if (request.method !== 'POST') return inner(request);
@@ -33,15 +33,15 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       }
     },
   },
-  'takes what does not bear its mark for its own': {
-    noticedAs: /does not bear our mark/,
+  'treats an unmarked resource as its own': {
+    noticedAs: /does not have our mark/,
     mutant: (inner) => async (request) =>
       changeList(await inner(request), request, (resource) =>
         findOurMark(resource) === undefined ? { ...resource, metadata: renderMetadata('', OURS) } : resource,
       ),
   },
-  'takes a page that fails for an empty one': {
-    noticedAs: /a plan of faulty answers/,
+  'treats a failed page as empty': {
+    noticedAs: /a plan from faulty responses/,
     mutant: (inner) => async (request) => {
       const listKey = findListKey(request);
       if (listKey === undefined) return inner(request);
@@ -55,7 +55,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
     },
   },
   'stops after the first page of a list': {
-    noticedAs: /the last apply exits with 1|is left to do|what bears our mark/,
+    noticedAs: /the last apply exits with 1|is left to do|the marked resources differ/,
     seenAt: 8,
     mutant: (inner) => async (request) => {
       const response = await inner(request);
@@ -63,7 +63,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return change(response, (page) => ({ ...page, next_page_uri: null }));
     },
   },
-  'deletes what its plan did not show': {
+  'deletes a resource that its plan did not show': {
     noticedAs: /which no plan showed/,
     mutant: (inner) => async (request) => {
       const response = await inner(request);
@@ -72,7 +72,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return response;
     },
   },
-  'delivers a token that it has not been given': {
+  'delivers a token that it did not get': {
     noticedAs: /the token file of/,
     mutant: (inner) => async (request) => {
       const response = await inner(request);
@@ -80,7 +80,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return change(response, (credential) => ({ ...credential, token: 'not-the-token' }));
     },
   },
-  'says that a token was delivered when it was not': {
+  'records a delivery that failed': {
     noticedAs: /the token file of/,
     seenAt: 95,
     mutant: (inner) => async (request) => {
@@ -96,7 +96,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return inner(new Request(request.url, { headers: request.headers }));
     },
   },
-  'asks everything twice, beside its budget': {
+  'sends every request twice, outside of its rate limit': {
     noticedAs: /sends more than/,
     mutant: (inner) => async (request) => {
       if (request.method === 'GET') await inner(request.clone()).catch(() => undefined);
@@ -115,7 +115,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       );
     },
   },
-  'deletes what one stack takes over from another': {
+  'deletes a resource that another stack takes over': {
     noticedAs: /which no plan showed/,
     needsSeveral: true,
     mutant: (inner) => async (request) => {
@@ -125,7 +125,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return response;
     },
   },
-  'takes what is of another stack for its own': {
+  'treats a resource of another stack as its own': {
     noticedAs: /which is not its own/,
     needsSeveral: true,
     mutant: (inner) => async (request) =>
@@ -134,8 +134,8 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
         return { ...resource, metadata: text.replace(`"stack":"${OTHERS}"`, `"stack":"${FIRST}"`) };
       }),
   },
-  'copies what one stack takes over from another': {
-    noticedAs: /what bears our mark is not|is left to do/,
+  'copies a resource that another stack takes over': {
+    noticedAs: /the marked resources differ|is left to do/,
     needsSeveral: true,
     mutant: (inner) => async (request) => {
       if (!(await changesStack(inner, request))) return inner(request);
@@ -150,7 +150,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return inner(new Request(url.replace(/\/[^/]+$/, ''), { method: 'POST', headers, body }));
     },
   },
-  'refers to what bears no mark instead of a resource of another stack': {
+  'refers to an unmarked resource instead of one of another stack': {
     noticedAs: /does not refer to/,
     needsSeveral: true,
     mutant: (inner) => async (request) => {
@@ -163,7 +163,7 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       return new Response(shown, { status: response.status, headers: response.headers });
     },
   },
-  'waits for ever': {
+  'waits forever': {
     noticedAs: /waits for something that never happens/,
     mutant: (inner) => (request) => (request.method === 'PATCH' ? new Promise(() => undefined) : inner(request)),
   },

@@ -22,7 +22,7 @@ export async function checkRun(world: World, run: Run): Promise<void> {
     if (shown.includes(secret)) accuse(`shows a secret: ${secret}`);
   for (const address of run.hasUndetectableFaults ? [] : listTwice(world, run))
     accuse(`made two that bear the mark of ${address}`);
-  if (run.isUndisturbed && UNREAD.test(shown)) accuse(`cannot read a list, though nothing goes wrong: ${shown}`);
+  if (run.isUndisturbed && UNREAD.test(shown)) accuse(`cannot read a list, although there is no fault: ${shown}`);
   if (isOverBudget(run)) accuse(`sends more than ${run.rateLimit}`);
   if (isDead()) return;
   const { exitCode } = await result;
@@ -111,7 +111,7 @@ export function checkMarks(
   const present = owned.map(({ mark, address }) => `${mark.stack}: ${address}`).filter((one) => !spared.includes(one));
   const [live = '', desired = ''] = [present, wanted].map((list) => list.toSorted().join(', '));
   if (live !== desired)
-    checker.reportViolation(`what bears our mark is not what the manifests ask for: ${live}, instead of: ${desired}`);
+    checker.reportViolation(`the marked resources differ from the manifests: ${live}, instead of: ${desired}`);
   const isSpared = (stack: string, address: string): boolean => spared.includes(`${stack}: ${address}`);
   for (const { id, mark, address } of owned.filter((one) => one.address.startsWith(`${CREDENTIAL.name}/`))) {
     if (isSpared(mark.stack, address)) continue;
@@ -124,8 +124,7 @@ export function checkMarks(
 
 /** Expects, at the end of a walk, an empty plan from a service that shows every field. */
 export async function checkPlanOfFullService({ checker }: World, plan: Run): Promise<void> {
-  if ((await plan.result).exitCode !== 0)
-    checker.reportViolation(`what the service left out hid what is left to do:\n${plan.shown()}`);
+  if ((await plan.result).exitCode !== 0) checker.reportViolation(`an omitted field hid a change:\n${plan.shown()}`);
 }
 
 const COUNTS = 'counts.json';
@@ -143,7 +142,7 @@ export function checkCounts({ folder, checker }: World, { name, sentMs }: Run): 
   for (const { requests } of report.stacks?.map((stack) => stack.report) ?? [report]) {
     const { read = 0 } = requests ?? {};
     if (read < least || read > sentMs.length)
-      checker.reportViolation(`${name} says that reading took ${read} requests, and the service saw ${sentMs.length}`);
+      checker.reportViolation(`${name} reports ${read} reads, and the service got ${sentMs.length}`);
   }
 }
 
@@ -183,6 +182,6 @@ function checkFiles({ folder, checker }: World): void {
     const text = readFileSync(join(parentPath, name), 'utf8');
     const secrets = /\.token(\.\d+)?$/.test(name) ? [API_KEY] : [API_KEY, ...checker.tokens.values()];
     for (const secret of secrets)
-      if (text.includes(secret)) checker.reportViolation(`${name} holds a secret: ${secret}`);
+      if (text.includes(secret)) checker.reportViolation(`${name} contains a secret: ${secret}`);
   }
 }

@@ -1,13 +1,7 @@
 import type { Disruptions } from './run-edgewise.ts';
 
 /** The disruptions of an apply, in addition to the state that was rehearsed. */
-export const CAUSES = [
-  'nothing else',
-  'what others did',
-  'the place for tokens',
-  'the network',
-  'an interrupt',
-] as const;
+export const CAUSES = ['nothing else', 'other users', 'the token sink', 'the network', 'an interrupt'] as const;
 
 /** An apply that failed. */
 export interface FailedApply {
@@ -26,8 +20,8 @@ export function toCause({
 }: Disruptions): FailedApply['met'] {
   if (interrupt !== undefined) return 'an interrupt';
   if (faults.rules.length > 0) return 'the network';
-  if (lostSink !== undefined) return 'the place for tokens';
-  return otherUserRequests.size > 0 || lostCursors > 0 ? 'what others did' : 'nothing else';
+  if (lostSink !== undefined) return 'the token sink';
+  return otherUserRequests.size > 0 || lostCursors > 0 ? 'other users' : 'nothing else';
 }
 
 /** A table of failed applies: how many a rehearsal predicted, by disruption. */

@@ -98,7 +98,7 @@ export class RequestChecker {
   #verifyCreation(act: Act, text: string): void {
     const name = findOurMark(parseObject(text))?.name;
     if (name !== undefined && this.#unseen.get(toPlace(act))?.includes(name))
-      this.reportViolation(`${toText(act)} repeats that of ${name}, without a look`);
+      this.reportViolation(`${toText(act)} repeats that of ${name}, without a look-up`);
   }
 
   #noteCreation(act: Act, text: string): void {
@@ -115,7 +115,7 @@ export class RequestChecker {
     for (const [id, held] of before) {
       if (after.get(id)?.text === held.text) continue;
       if (!this.#mayTouch(act.observed, id, held))
-        this.reportViolation(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
+        this.reportViolation(`${toText(act)} changed ${held.kind} ${id}, which does not have our mark`);
       if (!after.has(id) && !isModuleHolder(held) && !canDelete(act.observed, id))
         this.reportViolation(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
       this.#checkOwnership(act, id, { held, isGone: !after.has(id) });

@@ -218,7 +218,7 @@ function interruptRun(world: World, { observed, disruptions, interrupt }: Proces
 
 /** Replaces the token folder with a file, so that nothing can be written into it. */
 function blockTokenFolder({ folder, log }: World, isRescueLost: boolean): void {
-  log(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
+  log(`the token folder is missing${isRescueLost ? ', and so is the place to rescue them' : ''}`);
   for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
     const path = join(folder, name);
     // Another run may have replaced it before.
@@ -244,8 +244,8 @@ function describeFault({ faults, death, interrupt, lostSink, otherUserRequests, 
     ...(death === undefined ? [] : [`dies ${death.when} #${death.request}`]),
     ...(interrupt === undefined ? [] : [`is interrupted at #${interrupt.request}`]),
     ...(lostSink === undefined ? [] : [`loses its sink at #${lostSink.request}`]),
-    ...(otherUserRequests.size === 0 ? [] : [`others act at #${[...otherUserRequests].join(', #')}`]),
-    ...(lostCursors === undefined ? [] : [`others delete where ${lostCursors} lists go on`]),
+    ...(otherUserRequests.size === 0 ? [] : [`other users act at #${[...otherUserRequests].join(', #')}`]),
+    ...(lostCursors === undefined ? [] : [`other users delete where ${lostCursors} lists continue`]),
   ];
   return parts.length === 0 ? '' : `[${parts.join('; ')}]`;
 }

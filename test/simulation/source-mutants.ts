@@ -16,19 +16,19 @@ const OF_HAND_OVER = ['repository/hand-over'];
 
 /** Edgewise without each of its fixes. */
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
-  'what a response leaves out is unknown, whatever others show': {
+  'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/read-response.ts',
     from: 'fillFields(fields, live.spec, (field) => shown.has(field))',
     to: 'live.spec',
-    noticedAs: /a plan of faulty answers/,
+    noticedAs: /a plan from faulty responses/,
     seenAt: 206,
     failingTests: ['laws/omitted-fields'],
   },
-  'a list that moved is not read again': {
+  'a list that changed between pages is not read again': {
     file: 'src/client/read-pages.ts',
     from: 'reading === MAX_READINGS',
     to: 'reading > 0',
-    noticedAs: /cannot read a list, though nothing goes wrong/,
+    noticedAs: /cannot read a list, although there is no fault/,
     seenAt: 42,
     failingTests: ['client/pages'],
   },
@@ -46,7 +46,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     noticedAs: /is not applied with --skip-rejected/,
     failingTests: ['laws/rejected-writes'],
   },
-  'what others use is deleted with all else': {
+  'a resource in use is deleted with all others': {
     file: 'src/run/passes.ts',
     from: 'isDelete(write) || write.last ||',
     to: 'write.last ||',
@@ -55,7 +55,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: OF_ORDER,
   },
-  'a delete that another stack of the run stands against stops its stack': {
+  'a delete that another stack of the run blocks stops its stack': {
     file: 'src/cli/reconcile/stacks-run.ts',
     from: 'other !== folder && other.name === name',
     to: 'false',
@@ -64,7 +64,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: OF_ORDER,
   },
-  'references do not follow what the run hands over': {
+  'references do not follow a hand-over of the run': {
     file: 'src/run/planned-resources.ts',
     from: 'return resources.get(toKey(reference)) ??',
     to: 'return',
@@ -72,7 +72,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: ['repository/cross-stack-references'],
   },
-  'a run prunes what a stack takes over that cannot be read': {
+  'a run prunes a resource that an unreadable stack takes over': {
     file: 'src/cli/reconcile/kept-prunes.ts',
     from: 'return serviceId === undefined || serviceId === folder?.serviceId;',
     to: 'return false;',
@@ -80,11 +80,11 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: OF_HAND_OVER,
   },
-  'a copy of what was handed over is kept without a word': {
+  'a copy of a resource that was handed over is kept without a warning': {
     file: 'src/plan/handed-over.ts',
     from: 'taker !== undefined && hasTaken(taker, live) ? undefined : taker',
     to: 'taker',
-    noticedAs: /what bears our mark is not what the manifests ask for/,
+    noticedAs: /the marked resources differ from the manifests/,
     seenAt: 390,
     needsSeveral: true,
     failingTests: OF_HAND_OVER,
@@ -102,7 +102,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     file: 'src/cli/reconcile/stacks-run.ts',
     from: 'const circle = circles.get(folder);',
     to: 'const [circle] = circles.values();',
-    noticedAs: /a circle of others stops/,
+    noticedAs: /a circle of two stacks stops/,
     needsSeveral: true,
     failingTests: OF_ORDER,
   },
@@ -133,7 +133,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: ['repository/many-plans'],
   },
-  'a change of an inner stack is one of the outer': {
+  'a change of an inner stack counts for the outer one': {
     file: 'src/repository/read-changes.ts',
     from: 'withoutFolders(now.contents, inner), withoutFolders(then.contents, always)',
     to: 'now.contents, then.contents',

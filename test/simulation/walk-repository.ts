@@ -228,10 +228,10 @@ async function applyWithoutOne(place: Place): Promise<void> {
   const gone = chance.pickAny(repository.filter(({ members }) => !members.some(isTaken)));
   if (gone === undefined) return applyAll(place);
   const rest = repository.filter((stack) => stack !== gone);
-  world.log(`git: ${gone.name} is not there`);
+  world.log(`git: ${gone.name} is missing`);
   rmSync(join(world.folder, ROOT, toFolder(gone.name), 'edgewise.yaml'));
   await applyAll({ ...place, repository: rest });
-  world.log(`git: ${gone.name} is there again`);
+  world.log(`git: ${gone.name} is restored`);
   write(world, repository);
 }
 
@@ -254,7 +254,7 @@ async function applyWithTypo(place: Place): Promise<void> {
     }),
   ]);
   write(world, repository);
-  world.log(`git: ${unread.name} is right again`);
+  world.log(`git: ${unread.name} is valid again`);
 }
 
 /**
@@ -277,7 +277,7 @@ async function applyDespiteDependents(place: Place): Promise<void> {
   const used = await createDependentResource({ service: world.shared, chance });
   const rest = repository.map((stack) => ({ ...stack, members: stack.members.filter((one) => toKey(one) !== used) }));
   if (used === undefined || JSON.stringify(rest).includes(`"${used}"`)) return;
-  world.log(`others: refer to ${used}, which leaves the manifests`);
+  world.log(`others: refer to ${used}, which the manifests no longer have`);
   write(world, rest);
   const isTried = chance.isLucky(0.5);
   const run = await apply('around', rest, isTried ? ['--allow-rejected', used] : ['--skip-rejected']);
@@ -296,9 +296,10 @@ async function applyBesideCircle({ world, repository, chance }: Place): Promise<
   const argv = ['apply', '-R', ROOT, ...APPLY, ...QUICKLY];
   const run = startCommand(world, argv, { owns: createOwnershipCheck(repository), chance, disruptions: KIND_FATE });
   await runAll(world, [run]);
-  if (run.sentMs.length === 0) world.checker.reportViolation(`a circle of others stops every stack:\n${run.shown()}`);
+  if (run.sentMs.length === 0)
+    world.checker.reportViolation(`a circle of two stacks stops every stack:\n${run.shown()}`);
   write(world, repository);
-  world.log('git: they are gone again');
+  world.log('git: the two stacks are removed');
 }
 
 async function runOtherUserStep({ world, chance }: Place): Promise<void> {
@@ -338,14 +339,14 @@ function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean 
 
 /** Without faults, applies of all stacks repair everything, and nothing is left when the hand-overs are no longer declared. */
 async function applyAllWithoutFaults(world: World, repository: Repository): Promise<void> {
-  world.log('all is well from here on');
+  world.log('all faults stop here');
   await deleteConflictingResources(world.shared);
   const final = forgetHandOvers(repository);
   if (repository.some(({ members }) => members.some(isTaken))) {
     await applyUntilDone(world, repository, 'handing over');
     checkMarks(world, { wanted: listWantedResources(repository), spared: toReleased(repository) });
     write(world, final);
-    world.log('git: no stack says what it takes or gives away any more');
+    world.log('git: no stack declares a hand-over any more');
   }
   const last = await applyUntilDone(world, final, 'handed over');
   const argv = ['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY, ...COUNTED];

@@ -128,7 +128,7 @@ async function applyOnce(world: World, stack: TestStack, chance: SeededRandom): 
 /** Rehearses a plan, applies it right after that without a rehearsal, and compares the prediction with the result. */
 async function applyRehearsed(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
   const used = chance.isLucky(0.5) ? await createDependentResource({ service: world.shared, chance }) : undefined;
-  if (used !== undefined) world.log(`others: refer to ${used}, which leaves the manifests`);
+  if (used !== undefined) world.log(`others: refer to ${used}, which the manifests no longer have`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
   const flags = chooseFlags(stack, chance);
   const plan = startCommand(world, ['plan', '-', ...flags], {
@@ -148,7 +148,7 @@ async function applyDespiteDependents(world: World, whole: TestStack, chance: Se
   await applyWithoutFaultsOnce(world, whole, chance.fork('before'));
   const used = await createDependentResource({ service: world.shared, chance });
   if (used === undefined) return;
-  world.log(`others: refer to ${used}, which leaves the manifests`);
+  world.log(`others: refer to ${used}, which the manifests no longer have`);
   const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
   if (JSON.stringify(stack).includes(`"${used}"`)) return;
   const argv = ['apply', '-', '--yes', '--skip-rejected', ...consentToAll(world)];
@@ -253,7 +253,7 @@ async function planOnly(world: World, stack: TestStack, chance: SeededRandom): P
   }
   const [faulty, truth] = plans;
   if (faulty !== undefined && faulty !== truth)
-    world.checker.reportViolation(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
+    world.checker.reportViolation(`a plan from faulty responses: ${faulty}, instead of: ${truth}`);
 }
 
 async function runOtherUserStep(world: World, _stack: TestStack, chance: SeededRandom): Promise<void> {
@@ -277,7 +277,7 @@ function chooseFlags(stack: TestStack, chance: SeededRandom): readonly string[] 
 
 /** Without faults, one apply must do everything that is left to do. */
 async function applyWithoutFaults(world: World, stack: TestStack): Promise<void> {
-  world.log('all is well from here on');
+  world.log('all faults stop here');
   await deleteConflictingResources(world.shared);
   const consent = consentToAll(world);
   const chance = world.chance.fork('end');

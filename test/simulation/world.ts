@@ -110,7 +110,7 @@ async function callByOthers(
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
   const response = await checker.callByOthers(new Request(`${BASE_URL}${path}`, init));
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
   return text === '' ? {} : JSON.parse(text);
 }
 

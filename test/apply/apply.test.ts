@@ -99,7 +99,7 @@ function toMetadata(delivered: boolean): string {
   return renderMetadata('', delivered ? { ...mark, id: 'cr_1' } : mark);
 }
 
-const WHOLE = (method: string): JsonObject => ({
+const createResponseBody = (method: string): JsonObject => ({
   id: 'cr_1',
   acl: [],
   metadata: toMetadata(method === 'PATCH'),
@@ -119,14 +119,14 @@ function createRejection(status: number): ApiError {
 
 describe('a new credential', () => {
   it('is created, then its token is delivered, then the delivery is recorded', async () => {
-    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: WHOLE });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: createResponseBody });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials', 'PATCH /credentials/cr_1']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: false }]);
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
   });
 
   it('is not recorded as delivered if the sink fails, and its token is rescued', async () => {
-    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer: createResponseBody, sink: BROKEN });
     expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', deliveredTo: 'safe/agent', rescued: true }]);
     expect(formatOutcomes(result)).toMatchInlineSnapshot(`
@@ -138,14 +138,18 @@ describe('a new credential', () => {
   });
 
   it('reports a token that cannot be rescued, without showing it', async () => {
-    const { result } = await applyWrites([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
+    const { result } = await applyWrites([CREATE, DELIVER], {
+      answer: createResponseBody,
+      sink: BROKEN,
+      rescue: BROKEN,
+    });
     expect(formatOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
     expect(JSON.stringify(result)).not.toContain('the-token');
   });
 
   it('is deleted again if the response has no token', async () => {
     const { result, sent } = await applyWrites([CREATE, DELIVER], {
-      answer: () => ({ ...WHOLE('POST'), token: null }),
+      answer: () => ({ ...createResponseBody('POST'), token: null }),
     });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(formatOutcomes(result)[0]).toContain(
@@ -163,15 +167,16 @@ describe('a new credential', () => {
   });
 
   it('is found by its mark if the response has no id', async () => {
-    const answer = (method: string) => (method === 'POST' ? { ...WHOLE(method), id: null } : WHOLE(method));
-    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [WHOLE('POST')] });
+    const answer = (method: string) =>
+      method === 'POST' ? { ...createResponseBody(method), id: null } : createResponseBody(method);
+    const { result, sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [createResponseBody('POST')] });
     expect(sent).toContain('PATCH /credentials/cr_1');
     expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'cr_1' }, { outcome: 'applied' }]);
   });
 
   it('is deleted again if the service does not store its mark', async () => {
     const { result, sent } = await applyWrites([CREATE, DELIVER], {
-      answer: () => ({ ...WHOLE('POST'), metadata: '' }),
+      answer: () => ({ ...createResponseBody('POST'), metadata: '' }),
     });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(formatOutcomes(result)[0]).toContain('did not keep the metadata of');
@@ -180,7 +185,7 @@ describe('a new credential', () => {
 
   it('is named in the error, with a remedy, if it cannot be deleted again', async () => {
     const answer = (method: string) =>
-      method === 'DELETE' ? createRejection(500) : { ...WHOLE('POST'), metadata: '' };
+      method === 'DELETE' ? createRejection(500) : { ...createResponseBody('POST'), metadata: '' };
     const { result } = await applyWrites([CREATE, DELIVER], { answer });
     expect(formatOutcomes(result)[0]).toMatch(
       /cr_1, which this run created, could not be deleted \(.*\). Delete it by hand, unless the next plan deletes it$/,
@@ -189,7 +194,7 @@ describe('a new credential', () => {
 
   it('replaces the old credential even if the delivery cannot be recorded', async () => {
     const old = createWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id, DELIVER.id] });
-    const { result, sent } = await applyWrites([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
+    const { result, sent } = await applyWrites([CREATE, DELIVER, old], { answer: () => createResponseBody('POST') });
     expect(formatOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
   });
@@ -206,10 +211,11 @@ describe('a new credential', () => {
       return { id: 'cr_2', acl: [], metadata: renderMetadata('', isDelivered ? { ...mark, id: 'cr_2' } : mark) };
     };
     const { result, sent } = await applyWrites([CREATE, DELIVER], {
-      answer: (method, path) => (path.endsWith('cr_1') && method === 'PATCH' ? createRejection(404) : WHOLE(method)),
+      answer: (method, path) =>
+        path.endsWith('cr_1') && method === 'PATCH' ? createRejection(404) : createResponseBody(method),
       list: () => {
         lists += 1;
-        return lists === 1 ? [WHOLE('POST')] : [toReplacement(shown.shift() ?? false)];
+        return lists === 1 ? [createResponseBody('POST')] : [toReplacement(shown.shift() ?? false)];
       },
     });
     const isDelivered = marks.includes(true);
@@ -242,7 +248,7 @@ describe('a delete', () => {
 
   it('fails if it is rejected, and independent writes continue', async () => {
     const { result } = await applyWrites([REMOVE, CREATE], {
-      answer: (method) => (method === 'DELETE' ? createRejection(409) : WHOLE(method)),
+      answer: (method) => (method === 'DELETE' ? createRejection(409) : createResponseBody(method)),
     });
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'applied']);
   });
@@ -261,7 +267,10 @@ it('rethrows an unexpected error instead of reporting it as an outcome', async (
 });
 
 it('sends an id from a response to no other path', async () => {
-  const answer = (method: string): JsonObject => ({ ...WHOLE(method), id: '../edges/tcp/edgtcp_theirs?$&' });
+  const answer = (method: string): JsonObject => ({
+    ...createResponseBody(method),
+    id: '../edges/tcp/edgtcp_theirs?$&',
+  });
   const { sent } = await applyWrites([CREATE, DELIVER], { answer, list: () => [] });
   expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
 });

@@ -10,7 +10,7 @@ import { createWrite } from '../report/sample-plans.ts';
 const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
 const HOSTPORT = '1.tcp.example.net:20001';
 
-function edge(name: string, spec: TestResource['spec'] = { hostports: [HOSTPORT] }): TestResource {
+function createEdge(name: string, spec: TestResource['spec'] = { hostports: [HOSTPORT] }): TestResource {
   return { kind: 'TCPEdge', name, spec, lifecycle: LIFECYCLE };
 }
 
@@ -52,22 +52,22 @@ function formatOutcomes({ outcomes }: ApplyResult): readonly string[] {
 describe('a conflict with a resource that the run has just removed', () => {
   it('ends: a new edge gets the hostport of a deleted edge once the service frees it', async () => {
     const { world, pauses, makeLate } = createDelayingWorld({ ms: 5_000 });
-    await world.migrate([edge('old')]);
-    const plan = await world.plan([edge('new')]);
+    await world.migrate([createEdge('old')]);
+    const plan = await world.plan([createEdge('new')]);
     makeLate();
     expect(formatOutcomes(await world.apply(plan))).toEqual([
       'delete TCPEdge/old: applied',
       'create TCPEdge/new: applied',
     ]);
     expect(pauses).toEqual([1_000, 2_000, 4_000]);
-    expect(listTouched(await world.plan([edge('new')]))).toEqual([]);
+    expect(listTouched(await world.plan([createEdge('new')]))).toEqual([]);
   });
 
   it('ends: an edge gets a hostport that another edge gives up', async () => {
     const { world, makeLate } = createDelayingWorld({ ms: 2_500 });
     const other = '2.tcp.example.net:20002';
-    await world.migrate([edge('a'), edge('b', { hostports: [other] })]);
-    const next = [edge('a', {}), edge('b', { hostports: [HOSTPORT, other] })];
+    await world.migrate([createEdge('a'), createEdge('b', { hostports: [other] })]);
+    const next = [createEdge('a', {}), createEdge('b', { hostports: [HOSTPORT, other] })];
     const plan = await world.plan(next);
     makeLate();
     expect((await world.apply(plan)).outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
@@ -76,21 +76,21 @@ describe('a conflict with a resource that the run has just removed', () => {
 
   it('ends: a backend is deleted once the service no longer counts its use by an edge', async () => {
     const { world, makeLate } = createDelayingWorld({ ms: 3_000 });
-    await world.migrate([POOL, edge('a', { backend: { backend_id: 'WeightedBackend/pool' } })]);
-    const plan = await world.plan([edge('a', {})]);
+    await world.migrate([POOL, createEdge('a', { backend: { backend_id: 'WeightedBackend/pool' } })]);
+    const plan = await world.plan([createEdge('a', {})]);
     makeLate();
     expect(formatOutcomes(await world.apply(plan))).toEqual([
       'remove backend of TCPEdge/a: applied',
       'update TCPEdge/a: applied',
       'delete WeightedBackend/pool: applied',
     ]);
-    expect(listTouched(await world.plan([edge('a', {})]))).toEqual([]);
+    expect(listTouched(await world.plan([createEdge('a', {})]))).toEqual([]);
   });
 
   it('fails after the time limit, after pauses that grow', async () => {
     const { world, pauses, makeLate } = createDelayingWorld({ ms: 100_000 });
-    await world.migrate([edge('old')]);
-    const plan = await world.plan([edge('new')]);
+    await world.migrate([createEdge('old')]);
+    const plan = await world.plan([createEdge('new')]);
     makeLate();
     const result = await world.apply(plan);
     expect(formatOutcomes(result)).toEqual([
@@ -103,8 +103,8 @@ describe('a conflict with a resource that the run has just removed', () => {
 
   it('is reported while it lasts, with the writes that the service has not finished', async () => {
     const { world, makeLate } = createDelayingWorld({ ms: 2_000 });
-    await world.migrate([edge('old')]);
-    const plan = await world.plan([edge('new')]);
+    await world.migrate([createEdge('old')]);
+    const plan = await world.plan([createEdge('new')]);
     makeLate();
     world.events.length = 0;
     await world.apply(plan);
@@ -126,8 +126,8 @@ describe('a conflict with a resource that the run has just removed', () => {
       signal: stop.signal,
       onPause: () => stop.abort(new Error('interrupted')),
     });
-    await world.migrate([edge('old')]);
-    const plan = await world.plan([edge('new')]);
+    await world.migrate([createEdge('old')]);
+    const plan = await world.plan([createEdge('new')]);
     makeLate();
     const result = await world.apply(plan);
     expect(formatOutcomes(result)[1]).toMatch(/^create TCPEdge\/new: failed: POST \/edges\/tcp: 409/);
@@ -138,7 +138,7 @@ describe('a conflict with a resource that the run has just removed', () => {
 describe('any other conflict', () => {
   it('fails at once', async () => {
     const { world, pauses } = createDelayingWorld({ ms: 0 });
-    const plan = await world.plan([edge('new'), POOL]);
+    const plan = await world.plan([createEdge('new'), POOL]);
     await world.call('POST', '/edges/tcp', { hostports: [HOSTPORT] });
     const result = await world.apply(plan);
     expect(formatOutcomes(result)).toEqual([

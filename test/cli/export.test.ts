@@ -4,41 +4,41 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
-const ID = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
+const toId = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
 const POLICY = `  # first\n  allow: true\n---\nlast`;
 
 /** An account with an example of every decision of an export. */
 const RESOURCES: Readonly<Record<string, readonly JsonObject[]>> = {
   TCPEdge: [
     {
-      id: ID('edgtcp', 'a'),
+      id: toId('edgtcp', 'a'),
       description: 'Postgres für das Daten-Team 🐘',
       metadata: '{"team":"data","on":"yes"}',
       hostports: ['1.tcp.example.net:20001'],
-      backend: { enabled: true, backend_id: ID('bkdwd', 'a') },
+      backend: { enabled: true, backend_id: toId('bkdwd', 'a') },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a text that looks like a variable
       policy: { inbound: [{ name: '${env:HOME}', expressions: ['conn.client_ip\n  == "1.2.3.4"\n  # or not'] }] },
     },
-    { id: ID('edgtcp', 'b'), hostports: ['1.tcp.example.net:20002'], description: 'The same words' },
-    { id: ID('edgtcp', 'c'), hostports: ['1.tcp.example.net:20003'], description: 'the same — words!' },
-    { id: ID('edgtcp', 'd'), hostports: ['1.tcp.example.net:20004'] },
-    { id: ID('edgtcp', 'e'), metadata: '{"edgewise":{"stack":"other","name":"theirs"}}' },
-    { id: ID('edgtcp', 'f'), metadata: '{"edgewise":7}' },
-    { id: ID('edgtcp', 'g'), metadata: 'x'.repeat(4096) },
+    { id: toId('edgtcp', 'b'), hostports: ['1.tcp.example.net:20002'], description: 'The same words' },
+    { id: toId('edgtcp', 'c'), hostports: ['1.tcp.example.net:20003'], description: 'the same — words!' },
+    { id: toId('edgtcp', 'd'), hostports: ['1.tcp.example.net:20004'] },
+    { id: toId('edgtcp', 'e'), metadata: '{"edgewise":{"stack":"other","name":"theirs"}}' },
+    { id: toId('edgtcp', 'f'), metadata: '{"edgewise":7}' },
+    { id: toId('edgtcp', 'g'), metadata: 'x'.repeat(4096) },
   ],
   WeightedBackend: [
-    { id: ID('bkdwd', 'a'), description: 'Pool', backends: { [ID('bkdhr', 'z')]: 1, [ID('bkdhr', 'y')]: 0 } },
+    { id: toId('bkdwd', 'a'), description: 'Pool', backends: { [toId('bkdhr', 'z')]: 1, [toId('bkdhr', 'y')]: 0 } },
   ],
-  IPRestriction: [{ id: ID('ipx', 'a'), type: 'agent', ip_policy_ids: [ID('ipp', 'a')], enforced: true }],
+  IPRestriction: [{ id: toId('ipx', 'a'), type: 'agent', ip_policy_ids: [toId('ipp', 'a')], enforced: true }],
   AgentIngress: [
-    { id: ID('agin', 'a'), domain: 'in.example.com', certificate_management_policy: {}, metadata: ' two\n  lines' },
+    { id: toId('agin', 'a'), domain: 'in.example.com', certificate_management_policy: {}, metadata: ' two\n  lines' },
   ],
-  Credential: [{ id: ID('cr', 'a'), acl: ['bind:*.example.com'], description: POLICY }],
+  Credential: [{ id: toId('cr', 'a'), acl: ['bind:*.example.com'], description: POLICY }],
   SSHUserCertificate: [
     {
-      id: ID('sucrt', 'a'),
+      id: toId('sucrt', 'a'),
       public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C alice',
-      ssh_certificate_authority_id: ID('sshca', 'a'),
+      ssh_certificate_authority_id: toId('sshca', 'a'),
       valid_after: '2026-02-01T00:00:00Z',
       valid_until: '2026-02-02T00:00:00Z',
     },
@@ -49,7 +49,7 @@ async function createAccount(): Promise<Workspace> {
   return createWorkspace({}, { seed: { resources: RESOURCES } });
 }
 
-const HTTPS = `--modules-of ${ID('edghts', 'a')} --modules-of ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
+const HTTPS = `--modules-of ${toId('edghts', 'a')} --modules-of ${toId('edghts', 'a')}/${toId('edghtsrt', 'a')}`;
 
 describe('export', () => {
   it('exports only HTTPS edges and routes when their kinds and ids are given', async () => {
@@ -57,7 +57,7 @@ describe('export', () => {
     const both = await edgewise(`export HTTPSEdge HTTPSEdgeRoute ${HTTPS}`);
     expect(both.exitCode).toBe(0);
     expect(both.stdout.match(/^kind: .*$/gm)).toEqual(['kind: HTTPSEdge', 'kind: HTTPSEdgeRoute']);
-    expect(await edgewise(`export HTTPSEdgeRoute --modules-of ${ID('edghts', 'a')}`)).toMatchObject({
+    expect(await edgewise(`export HTTPSEdgeRoute --modules-of ${toId('edghts', 'a')}`)).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('--modules-of edghts_…/edghtsrt_…'),
     });
@@ -72,7 +72,7 @@ describe('export', () => {
 
   it('writes metadata with a merge key as text, so that the manifest reads back as it is live', async () => {
     const metadata = '{"team":{"<<":{"a":1}}}';
-    const edge = { id: ID('edgtcp', 'a'), hostports: ['1.tcp.example.net:20001'], metadata };
+    const edge = { id: toId('edgtcp', 'a'), hostports: ['1.tcp.example.net:20001'], metadata };
     const { edgewise } = await createWorkspace({}, { seed: { resources: { TCPEdge: [edge] } } });
     const { stdout, exitCode } = await edgewise('export TCPEdge');
     expect(exitCode).toBe(0);
@@ -136,12 +136,12 @@ describe('export', () => {
   it('leaves out resources of other stacks, and takes no name from them', async () => {
     const { edgewise } = await createAccount();
     const { stdout, stderr } = await edgewise('export TCPEdge --owner shop');
-    expect(stdout).not.toContain(`adopt: ${ID('edgtcp', 'e')}`);
-    expect(stdout).not.toContain(ID('edgtcp', 'e'));
+    expect(stdout).not.toContain(`adopt: ${toId('edgtcp', 'e')}`);
+    expect(stdout).not.toContain(toId('edgtcp', 'e'));
     expect(stdout).toContain('# Left out: what belongs to the stack other (1).');
-    expect(stderr).toContain(`${ID('edgtcp', 'e')}: it belongs to the stack other, as TCPEdge/theirs`);
+    expect(stderr).toContain(`${toId('edgtcp', 'e')}: it belongs to the stack other, as TCPEdge/theirs`);
     const theirs = await edgewise('export TCPEdge --owner other');
-    expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${ID('edgtcp', 'e')}`);
+    expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${toId('edgtcp', 'e')}`);
   });
 
   it('refers to resources that it does not export by an External, and reads nothing else', async () => {
@@ -149,7 +149,7 @@ describe('export', () => {
     const { stdout } = await edgewise('export TCPEdge');
     expect(recorder.take().map(({ path }) => path)).toEqual(['/edges/tcp?limit=100']);
     expect(stdout).toContain('backend_id: External/bkdwd-aaaaaa');
-    expect(stdout).toContain(`name: bkdwd-aaaaaa\nspec:\n  id: ${ID('bkdwd', 'a')}`);
+    expect(stdout).toContain(`name: bkdwd-aaaaaa\nspec:\n  id: ${toId('bkdwd', 'a')}`);
   });
 
   it.each([

@@ -259,7 +259,7 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await edgewise('plan')).stdout).toMatch(/description: +"?blue"? → "?Green"?$/m);
     await workspace.write({ 'edgewise.yaml': toPool('Blue') });
     const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-    await callServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
+    await sendToServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('changed at the service');
@@ -296,7 +296,7 @@ describe('a description or metadata that the service stores in another form', ()
       expect(exitCode).toBe(1);
       expect(stdout).toContain(`the service did not accept description: "new" was sent, "${kept}" came back`);
       const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-      await callServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'old' });
+      await sendToServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'old' });
     }
   });
 
@@ -416,7 +416,7 @@ describe('a credential or certificate that the service does not store as asked',
   });
 });
 
-async function callServer({ server }: Workspace, path: string, body: object): Promise<void> {
+async function sendToServer({ server }: Workspace, path: string, body: object): Promise<void> {
   const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
   const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
   expect((await server.handle(request)).status).toBe(200);

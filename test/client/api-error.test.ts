@@ -11,7 +11,7 @@ async function catchPostError(answer: Response | Error, apiKey = API_KEY): Promi
   return error;
 }
 
-function answer(body: unknown, status = 400, headers: Record<string, string> = {}): Response {
+function createResponse(body: unknown, status = 400, headers: Record<string, string> = {}): Response {
   return Response.json(body, { status, headers });
 }
 
@@ -23,7 +23,7 @@ describe('an API error', () => {
       msg: 'another edge serves this hostport',
       details: { operation_id: 'op_1', hostport: '1.tcp.example.net:20001' },
     };
-    const error = await catchPostError(answer(body, 409));
+    const error = await catchPostError(createResponse(body, 409));
     expect(error).toBeInstanceOf(ApiError);
     expect(error.message).toBe(
       'POST /edges/tcp: 409 hostport_taken: another edge serves this hostport (operation_id: op_1; hostport: 1.tcp.example.net:20001)',
@@ -41,7 +41,7 @@ describe('an API error', () => {
   it.each(['operation-id', 'Service-Operation-Id', 'x-request-id', 'acme-trace-id', 'X-Correlation-ID'])(
     'reads the operation id from the response header %s',
     async (name) => {
-      const error = await catchPostError(answer({ msg: 'no' }, 400, { [name]: 'op_2' }));
+      const error = await catchPostError(createResponse({ msg: 'no' }, 400, { [name]: 'op_2' }));
       expect(error.message).toBe('POST /edges/tcp: 400: no (operation_id: op_2)');
       expect(error).toHaveProperty('response.operationId', 'op_2');
     },
@@ -49,9 +49,12 @@ describe('an API error', () => {
 
   it("prefers the service's own operation id to that of a proxy", async () => {
     const headers = { 'a-request-id': 'proxy', 'service-operation-id': 'op_3' };
-    expect(await catchPostError(answer({}, 400, headers))).toHaveProperty('response.operationId', 'op_3');
+    expect(await catchPostError(createResponse({}, 400, headers))).toHaveProperty('response.operationId', 'op_3');
     const details = { operation_id: 'op_4' };
-    expect(await catchPostError(answer({ details }, 400, headers))).toHaveProperty('response.operationId', 'op_4');
+    expect(await catchPostError(createResponse({ details }, 400, headers))).toHaveProperty(
+      'response.operationId',
+      'op_4',
+    );
   });
 
   it('works without a code, a message, details and an operation id', async () => {
@@ -65,11 +68,11 @@ describe('an API error', () => {
   });
 
   it('keeps details that are not strings as JSON, and ignores what has another form', async () => {
-    const error = await catchPostError(answer({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
+    const error = await catchPostError(createResponse({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
     expect(error).toHaveProperty('response.details', { count: '3', ids: '["a"]' });
     expect(error).toHaveProperty('response.code', undefined);
-    expect(await catchPostError(answer({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
-    expect((await catchPostError(answer(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
+    expect(await catchPostError(createResponse({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
+    expect((await catchPostError(createResponse(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
   });
 
   it('shows the start of a body that is not JSON, on one line and escaped', async () => {
@@ -82,7 +85,7 @@ describe('an API error', () => {
   });
 
   it('cannot forge lines of a terminal in its message', async () => {
-    const { message } = await catchPostError(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
+    const { message } = await catchPostError(createResponse({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
     expect(message).toBe('POST /edges/tcp: 400: no \\u001b[32mApply complete\\u001b[0m');
   });
 
@@ -91,17 +94,17 @@ describe('an API error', () => {
     [403, true],
     [404, false],
   ])('is about authentication with status %d: %s', async (status, expected) => {
-    expect(await catchPostError(answer({}, status))).toHaveProperty('isAuthentication', expected);
+    expect(await catchPostError(createResponse({}, status))).toHaveProperty('isAuthentication', expected);
   });
 });
 
 describe('the API key', () => {
   const cases: readonly (readonly [string, Response | Error])[] = [
-    ['in a message', answer({ msg: `unknown key ${API_KEY}` }, 401)],
-    ['in a code', answer({ error_code: `bad:${API_KEY}` }, 401)],
-    ['in details', answer({ details: { [`k_${API_KEY}`]: `Bearer ${API_KEY}`, list: [API_KEY] } }, 403)],
+    ['in a message', createResponse({ msg: `unknown key ${API_KEY}` }, 401)],
+    ['in a code', createResponse({ error_code: `bad:${API_KEY}` }, 401)],
+    ['in details', createResponse({ details: { [`k_${API_KEY}`]: `Bearer ${API_KEY}`, list: [API_KEY] } }, 403)],
     ['in JSON escapes', new Response(`{"msg":"\\u0061${API_KEY.slice(1)}"}`, { status: 401 })],
-    ['in a header', answer({}, 401, { 'x-request-id': API_KEY })],
+    ['in a header', createResponse({}, 401, { 'x-request-id': API_KEY })],
     ['in a redirect', new Response(null, { status: 302, headers: { location: `https://x.test/?key=${API_KEY}` } })],
     ['in HTML', new Response(`<p>${API_KEY}</p>`, { status: 502 })],
     ['at the place where a body is cut', new Response(`${'x'.repeat(190)}${API_KEY}`, { status: 502 })],
@@ -129,12 +132,15 @@ describe('the API key', () => {
   });
 
   it('is removed in its URL-encoded form too', async () => {
-    const error = await catchPostError(answer({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }), 'a/b+c==d0123456789');
+    const error = await catchPostError(
+      createResponse({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }),
+      'a/b+c==d0123456789',
+    );
     expect(error.message).toBe('POST /edges/tcp: 400: /x?key=[key]');
   });
 
   it('is removed only as a whole word if it is short', async () => {
-    const error = await catchPostError(answer({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
+    const error = await catchPostError(createResponse({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
     expect(error.message).toBe('POST /edges/tcp: 400: developers: key [key], "[key]" or Bearer [key].');
   });
 });

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function listen(server: Server & { closeAllConnections?: () => void }): Promise<number> {
+async function startListening(server: Server & { closeAllConnections?: () => void }): Promise<number> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   closing.push(() => {
     server.closeAllConnections?.();
@@ -34,7 +34,7 @@ function createTransport(options: UndiciTransportOptions) {
   return toTransport(transport.send);
 }
 
-const answer: RequestListener = (request, response) => {
+const respond: RequestListener = (request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ url: request.url, authorization: request.headers.authorization }));
 };
@@ -44,7 +44,7 @@ async function startProxy(): Promise<{ readonly url: string; readonly log: strin
   const log: string[] = [];
   const proxy = createServer((request, response) => {
     log.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim());
-    answer(request, response);
+    respond(request, response);
   });
   proxy.on('connect', (request, socket) => {
     log.push(`CONNECT ${request.headers['proxy-authorization'] ?? ''}`.trim());
@@ -58,7 +58,7 @@ async function startProxy(): Promise<{ readonly url: string; readonly log: strin
       () => socket.destroy(),
     );
   });
-  return { url: `http://127.0.0.1:${await listen(proxy)}`, log };
+  return { url: `http://127.0.0.1:${await startListening(proxy)}`, log };
 }
 
 describe('a service with a certificate of its own', () => {
@@ -78,7 +78,7 @@ describe('a service with a certificate of its own', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('is reached with its CA file, and not without', async () => {
-    const port = await listen(createSecureServer({ key, cert: certificate }, answer));
+    const port = await startListening(createSecureServer({ key, cert: certificate }, respond));
     const request = () => new Request(`https://localhost:${port}/x`);
     const response = await createTransport({ authorities: [certificate] })(request());
     expect(await response.json()).toMatchObject({ url: '/x' });
@@ -88,7 +88,7 @@ describe('a service with a certificate of its own', () => {
   });
 
   it('is reached through the tunnel of a proxy, which sees neither path nor key', async () => {
-    const port = await listen(createSecureServer({ key, cert: certificate }, answer));
+    const port = await startListening(createSecureServer({ key, cert: certificate }, respond));
     const proxy = await startProxy();
     const transport = createTransport({
       authorities: [certificate],
@@ -111,7 +111,7 @@ describe('a service without TLS', () => {
 
   it('is reached directly if it is an exception of the proxy', async () => {
     const proxy = await startProxy();
-    const port = await listen(createServer(answer));
+    const port = await startListening(createServer(respond));
     const transport = createTransport({ proxy: { http: proxy.url, except: 'other.test, 127.0.0.1' } });
     expect((await transport(new Request(`http://127.0.0.1:${port}/x`))).status).toBe(200);
     expect(proxy.log).toEqual([]);
@@ -127,7 +127,7 @@ describe('a service without TLS', () => {
 
 describe('a compressed response', () => {
   async function serve(body: Buffer, encoding = 'gzip'): Promise<string> {
-    const port = await listen(
+    const port = await startListening(
       createServer((request, response) => {
         const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
         response.writeHead(200, { ...headers, 'x-accepted': String(request.headers['accept-encoding']) }).end(body);
@@ -162,7 +162,7 @@ describe('a compressed response', () => {
 });
 
 it('ends a request at its time limit, however often bytes arrive', async () => {
-  const port = await listen(
+  const port = await startListening(
     createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 10);

@@ -17,12 +17,12 @@ import {
 const KIND = getKind('TCPEdge');
 const FIRST = 'GET /edges/tcp?limit=100';
 
-function edge(id: number): JsonObject {
+function createEdge(id: number): JsonObject {
   return { id: `edgtcp_${id}`, created_at: '2026-01-31T12:00:00Z' };
 }
 
-function page(ids: readonly number[], next?: unknown): JsonObject {
-  return toPage('tcp_edges', ids.map(edge), next);
+function createPage(ids: readonly number[], next?: unknown): JsonObject {
+  return toPage('tcp_edges', ids.map(createEdge), next);
 }
 
 /** Returns the message of the rejection of a list with this first page. */
@@ -54,41 +54,47 @@ describe('list', () => {
   it('requests the configured page size and follows absolute and relative links', async () => {
     const { client, log } = createFakeService(
       {
-        'GET /edges/tcp?limit=2': [page([9, 8], `${BASE_URL}/edges/tcp?limit=2&before_id=edgtcp_8`)],
-        'GET /edges/tcp?limit=2&before_id=edgtcp_8': [page([7, 6], '/edges/tcp?limit=2&before_id=edgtcp_6')],
-        'GET /edges/tcp?limit=2&before_id=edgtcp_6': [page([5, 4], '?limit=2&before_id=edgtcp_4')],
-        'GET /edges/tcp?limit=2&before_id=edgtcp_4': [page([3])],
+        'GET /edges/tcp?limit=2': [createPage([9, 8], `${BASE_URL}/edges/tcp?limit=2&before_id=edgtcp_8`)],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_8': [createPage([7, 6], '/edges/tcp?limit=2&before_id=edgtcp_6')],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_6': [createPage([5, 4], '?limit=2&before_id=edgtcp_4')],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_4': [createPage([3])],
       },
       { pageSize: 2 },
     );
-    expect(await client.list(KIND)).toEqual([9, 8, 7, 6, 5, 4, 3].map(edge));
+    expect(await client.list(KIND)).toEqual([9, 8, 7, 6, 5, 4, 3].map(createEdge));
     expect(log).toHaveLength(4);
   });
 
   it('follows a link on its own origin unchanged, with or without the path of the base URL', async () => {
     const { client } = createFakeService(
       {
-        'GET /v2/edges/tcp?limit=100': [page([2], `${BASE_URL}/edges/tcp?p=2`)],
-        'GET /edges/tcp?p=2': [page([1])],
+        'GET /v2/edges/tcp?limit=100': [createPage([2], `${BASE_URL}/edges/tcp?p=2`)],
+        'GET /edges/tcp?p=2': [createPage([1])],
       },
       { baseUrl: `${BASE_URL}/v2/` },
     );
-    expect(await client.list(KIND)).toEqual([2, 1].map(edge));
+    expect(await client.list(KIND)).toEqual([2, 1].map(createEdge));
   });
 
   it('continues after an empty page that has a next link', async () => {
-    const { client } = createFakeService({ [FIRST]: [page([], '?p=2')], 'GET /edges/tcp?p=2': [page([1])] });
-    expect(await client.list(KIND)).toEqual([edge(1)]);
+    const { client } = createFakeService({
+      [FIRST]: [createPage([], '?p=2')],
+      'GET /edges/tcp?p=2': [createPage([1])],
+    });
+    expect(await client.list(KIND)).toEqual([createEdge(1)]);
   });
 
   it.each([undefined, null, ''])('ends at a next link of %j', async (next) => {
-    const { client } = createFakeService({ [FIRST]: [{ tcp_edges: [edge(1)], next_page_uri: next }] });
-    expect(await client.list(KIND)).toEqual([edge(1)]);
+    const { client } = createFakeService({ [FIRST]: [{ tcp_edges: [createEdge(1)], next_page_uri: next }] });
+    expect(await client.list(KIND)).toEqual([createEdge(1)]);
   });
 
   it('keeps one of a resource that a later page repeats', async () => {
-    const { client } = createFakeService({ [FIRST]: [page([4, 3], '?p=2')], 'GET /edges/tcp?p=2': [page([3, 2])] });
-    expect(await client.list(KIND)).toEqual([4, 3, 2].map(edge));
+    const { client } = createFakeService({
+      [FIRST]: [createPage([4, 3], '?p=2')],
+      'GET /edges/tcp?p=2': [createPage([3, 2])],
+    });
+    expect(await client.list(KIND)).toEqual([4, 3, 2].map(createEdge));
   });
 
   it.each([
@@ -109,27 +115,27 @@ describe('a list that the service refuses to continue', () => {
 
   it.each([400, 404])('is read again from its start with %i, as it is then', async (status) => {
     const { client, log } = createFakeService({
-      [FIRST]: [page([4, 3], LINK), page([4, 2], LINK)],
-      [NEXT]: [refusal(status), page([1])],
+      [FIRST]: [createPage([4, 3], LINK), createPage([4, 2], LINK)],
+      [NEXT]: [refusal(status), createPage([1])],
     });
-    expect(await client.list(KIND)).toEqual([4, 2, 1].map(edge));
+    expect(await client.list(KIND)).toEqual([4, 2, 1].map(createEdge));
     expect(log).toEqual([FIRST, NEXT, FIRST, NEXT]);
   });
 
   it('ends no other read, and counts each request for the rate limit', async () => {
     const { client, sleeps } = createFakeService(
-      { [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404), page([1])] },
+      { [FIRST]: [createPage([2], LINK)], [NEXT]: [refusal(404), createPage([1])] },
       { rateLimit: { requests: 3, windowMs: 1000 } },
     );
     const stop = new AbortController();
-    expect(await client.list(KIND, stop)).toEqual([2, 1].map(edge));
+    expect(await client.list(KIND, stop)).toEqual([2, 1].map(createEdge));
     expect(stop.signal.aborted).toBe(false);
     expect(client.requestCount()).toBe(4);
     expect(sleeps).not.toEqual([]);
   });
 
   it('fails after six readings, with that reason', async () => {
-    const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404)] });
+    const { client, log } = createFakeService({ [FIRST]: [createPage([2], LINK)], [NEXT]: [refusal(404)] });
     const error = await catchError(client.list(KIND));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toHaveProperty(
@@ -140,7 +146,7 @@ describe('a list that the service refuses to continue', () => {
   });
 
   it.each([401, 403, 409])('fails at once with %i, which says nothing about the list', async (status) => {
-    const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(status)] });
+    const { client, log } = createFakeService({ [FIRST]: [createPage([2], LINK)], [NEXT]: [refusal(status)] });
     expect(await catchError(client.list(KIND))).toHaveProperty('response.status', status);
     expect(log).toHaveLength(2);
   });
@@ -166,7 +172,7 @@ describe('a list that cannot be read whole', () => {
     ['https://', 'is not a valid URL'],
     [7, 'is not a valid URL'],
   ])('refuses the next link %j before it sends anything there', async (next, message) => {
-    const { client, log } = createFakeService({ [FIRST]: [page([1], next)] });
+    const { client, log } = createFakeService({ [FIRST]: [createPage([1], next)] });
     const error = await catchError(client.list(KIND));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty('message', expect.stringContaining(`${FIRST}: next_page_uri ${message}`));
@@ -174,14 +180,14 @@ describe('a list that cannot be read whole', () => {
   });
 
   it('refuses a link back to a page that was read', async () => {
-    const loop = { [FIRST]: [page([3], '?p=2')], 'GET /edges/tcp?p=2': [page([2], '?limit=100#again')] };
+    const loop = { [FIRST]: [createPage([3], '?p=2')], 'GET /edges/tcp?p=2': [createPage([2], '?limit=100#again')] };
     const { client, log } = createFakeService(loop);
     expect(await catchError(client.list(KIND))).toHaveProperty(
       'message',
       'GET /edges/tcp?p=2: next_page_uri leads back to /edges/tcp?limit=100, so the list cannot be read to its end',
     );
     expect(log).toHaveLength(2);
-    expect(await catchListError(page([1], '?limit=100'))).toContain('leads back');
+    expect(await catchListError(createPage([1], '?limit=100'))).toContain('leads back');
   });
 
   it.each([
@@ -191,9 +197,9 @@ describe('a list that cannot be read whole', () => {
   ])('refuses an empty page that leads back to %s', async (_, length) => {
     const pages = Array.from({ length }, (__, at): [string, readonly unknown[]] => [
       `GET /edges/tcp?p=${at}`,
-      [page([], `?p=${(at + 1) % length}`)],
+      [createPage([], `?p=${(at + 1) % length}`)],
     ]);
-    const { client, log } = createFakeService({ [FIRST]: [page([1], '?p=0')], ...Object.fromEntries(pages) });
+    const { client, log } = createFakeService({ [FIRST]: [createPage([1], '?p=0')], ...Object.fromEntries(pages) });
     expect(await catchError(client.list(KIND))).toHaveProperty(
       'message',
       `GET /edges/tcp?p=${length - 1}: next_page_uri leads back to /edges/tcp?p=0, so the list cannot be read to its end`,
@@ -205,7 +211,7 @@ describe('a list that cannot be read whole', () => {
     let served = 0;
     const transport = async () => {
       served += 1;
-      return Response.json(page([1], `?p=${served}`));
+      return Response.json(createPage([1], `?p=${served}`));
     };
     const { client } = createFakeService({}, { send: toSend(transport) });
     expect(await catchError(client.list(KIND))).toHaveProperty(
@@ -223,7 +229,11 @@ describe('a list that cannot be read whole', () => {
     ['is a list', [[]], 'the response is not a JSON object'],
     ['is empty', new Response(''), 'the response is not a JSON object'],
     ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not an object with an id: null'],
-    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is not an object with an id: {}'],
+    [
+      'has a resource without an id',
+      { tcp_edges: [createEdge(1), {}] },
+      'tcp_edges[1] is not an object with an id: {}',
+    ],
     [
       'has a resource with an empty id',
       { tcp_edges: [{ id: '' }] },
@@ -246,7 +256,7 @@ describe('a list that cannot be read whole', () => {
   });
 
   it('refuses a truncated page', async () => {
-    expect(await catchListError(createJsonResponse(JSON.stringify(page([1])).slice(0, -2)))).toContain(
+    expect(await catchListError(createJsonResponse(JSON.stringify(createPage([1])).slice(0, -2)))).toContain(
       'the response is not JSON: {"tcp_edges"',
     );
   });
@@ -290,7 +300,7 @@ describe('a list that cannot be read whole', () => {
       [FIRST]: [
         () => {
           stop.abort(reason);
-          return page([1], '?p=2');
+          return createPage([1], '?p=2');
         },
       ],
     });

@@ -17,7 +17,7 @@ export async function startRawServer(
   server.on('connection', (socket) => sockets.push(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    origin: `http://127.0.0.1:${portOf(server.address())}`,
+    origin: `http://127.0.0.1:${getPort(server.address())}`,
     connections: () => sockets.length,
     close: () =>
       new Promise((resolve) => {
@@ -34,7 +34,7 @@ export async function findClosedPort(): Promise<number> {
   return Number(new URL(server.origin).port);
 }
 
-function portOf(address: AddressInfo | string | null): number {
+function getPort(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('No port');
   return address.port;
 }

@@ -15,7 +15,7 @@ const ATTACHED: AttachedModulesToRead = {
 };
 
 /** An empty page for each owned kind. */
-function emptyLists(): Record<string, readonly Answer[]> {
+function createEmptyLists(): Record<string, readonly Answer[]> {
   return Object.fromEntries(
     OWNED_KINDS.map((kind) => [`GET ${kind.path}?limit=100`, [toPage(kind.listKey ?? '', [])]]),
   );
@@ -24,13 +24,13 @@ function emptyLists(): Record<string, readonly Answer[]> {
 describe('readLive', () => {
   it('sends one request for each page of a kind and one for each module, and nothing else', async () => {
     const { client, log } = createFakeService({
-      ...emptyLists(),
+      ...createEmptyLists(),
       'GET /credentials?limit=100': [toPage('credentials', [{ id: 'cr_2' }], `${BASE_URL}/credentials?p=2`)],
       'GET /credentials?p=2': [toPage('credentials', [{ id: 'cr_1' }])],
     });
     const live = await readLive(client, { kinds: OWNED_KINDS, attachments: [ATTACHED] });
     const modules = ['circuit_breaker', 'request_headers'].map((module) => `GET ${ROUTE}/${module}`);
-    const expected = [...Object.keys(emptyLists()), 'GET /credentials?p=2', ...modules];
+    const expected = [...Object.keys(createEmptyLists()), 'GET /credentials?p=2', ...modules];
     expect([...log].sort()).toEqual(expected.sort());
     expect(live.requests).toBe(expected.length);
   });
@@ -129,7 +129,7 @@ describe('readLive', () => {
   it('counts only its own requests, with retries', async () => {
     const { client } = createFakeService({
       'GET /x': [{}],
-      ...emptyLists(),
+      ...createEmptyLists(),
       'GET /credentials?limit=100': createFlakyTransport(),
     });
     await client.get('/x');
@@ -141,7 +141,7 @@ describe('readLive', () => {
 describe('readLive after a failure', () => {
   it('rejects, starts no further request, and leaves no unhandled rejection', async () => {
     const { client, log } = createFakeService(
-      { ...emptyLists(), 'GET /edges/tcp?limit=100': [Response.json({ msg: 'no' }, { status: 403 })] },
+      { ...createEmptyLists(), 'GET /edges/tcp?limit=100': [Response.json({ msg: 'no' }, { status: 403 })] },
       { concurrency: 1 },
     );
     const error = await catchError(readLive(client, { kinds: OWNED_KINDS, attachments: [ATTACHED] }));
@@ -212,7 +212,7 @@ describe('readLive after a failure', () => {
 
   it('ends when its caller aborts', async () => {
     const reason = new Error('interrupted');
-    const { client, log } = createFakeService(emptyLists());
+    const { client, log } = createFakeService(createEmptyLists());
     const request = { kinds: OWNED_KINDS, attachments: [], signal: AbortSignal.abort(reason) };
     expect(await catchError(readLive(client, request))).toBe(reason);
     expect(log).toEqual([]);

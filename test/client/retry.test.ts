@@ -244,7 +244,7 @@ describe('a response', () => {
   });
 
   it('above the size limit is shown by its first characters, without the key, and only to a GET', async () => {
-    const endless = () => new Response(ReadableStream.from(many(`${API_KEY} and so on `)));
+    const endless = () => new Response(ReadableStream.from(repeatText(`${API_KEY} and so on `)));
     const transport = vi.fn(async () => endless());
     const { client } = createFakeService({}, { send: toSend(transport) });
     expect(await catchError(client.get('/x'))).toHaveProperty(
@@ -271,7 +271,7 @@ describe('a response', () => {
 });
 
 /** A body larger than the limit, one megabyte at a time. */
-function* many(text: string): Generator<Uint8Array> {
+function* repeatText(text: string): Generator<Uint8Array> {
   const chunk = new TextEncoder().encode(text.repeat(Math.ceil((1024 * 1024) / text.length)));
   for (let count = 0; count < 34; count += 1) yield chunk;
 }

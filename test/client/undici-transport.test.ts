@@ -28,7 +28,7 @@ function connect(options?: UndiciTransportOptions): Transport {
 }
 
 /** Responds with the request that it received. */
-async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respondWithRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url, headers } = request;
   response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
   response.end(JSON.stringify({ method, url, headers, body: await text(request) }));
@@ -36,7 +36,7 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 
 describe('the transport over sockets', () => {
   it('sends method, path, query, headers and body, and returns status, headers and body', async () => {
-    const { origin } = await startServer(echo);
+    const { origin } = await startServer(respondWithRequest);
     const request = new Request(`${origin}/edges/tcp?limit=2`, {
       method: 'PATCH',
       headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
@@ -55,7 +55,7 @@ describe('the transport over sockets', () => {
   });
 
   it('sends a GET and a DELETE without a body', async () => {
-    const { origin } = await startServer(echo);
+    const { origin } = await startServer(respondWithRequest);
     for (const method of ['GET', 'DELETE']) {
       const received = await (await connect()(new Request(origin, { method }))).json();
       expect(received).toMatchObject({ method, body: '' });

@@ -66,7 +66,7 @@ describe('a process that is killed', () => {
 
   async function createNothing(): Promise<Scene> {
     const server = openServer({});
-    for (const [path, body] of OTHER_USER_REQUESTS) await post(server, path, JSON.stringify(body));
+    for (const [path, body] of OTHER_USER_REQUESTS) await sendCreate(server, path, JSON.stringify(body));
     return { seed: server.snapshot(), tokens: join(folder, 'no-tokens') };
   }
 
@@ -213,7 +213,7 @@ function openServer(seed: ServerSeed): Server {
   return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed: { externals: EXTERNAL_IDS, ...seed } });
 }
 
-async function post(server: Server, path: string, body: string): Promise<void> {
+async function sendCreate(server: Server, path: string, body: string): Promise<void> {
   const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
   const response = await server.handle(new Request(`${BASE_URL}${path}`, { method: 'POST', headers, body }));
   expect(response.status).toBeLessThan(300);

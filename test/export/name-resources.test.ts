@@ -7,7 +7,7 @@ import type { Spec } from '../../src/model/state.ts';
 
 const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
 
-function nameOf(kind: string, spec: Spec): string {
+function toName(kind: string, spec: Spec): string {
   const rest = { createdAt: '', mark: undefined, markError: undefined, computed: {} };
   return choosePreferredName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
 }
@@ -28,17 +28,17 @@ describe('the name of a resource without one', () => {
     ['', 'first.example.net-1'],
   ])('is made from its description, or from its unique value: %s', (description, name) => {
     const hostports = ['second.example.net:1', 'first.example.net:1'];
-    expect(nameOf('TCPEdge', { description, hostports })).toBe(name);
+    expect(toName('TCPEdge', { description, hostports })).toBe(name);
     expect(isResourceName(name)).toBe(true);
   });
 
   it('is its type or its domain if it has one', () => {
-    expect(nameOf('IPRestriction', { description: 'Only the office', type: 'api', ip_policy_ids: [] })).toBe('api');
-    expect(nameOf('AgentIngress', { description: 'Ours', domain: 'IN.example.com' })).toBe('in.example.com');
+    expect(toName('IPRestriction', { description: 'Only the office', type: 'api', ip_policy_ids: [] })).toBe('api');
+    expect(toName('AgentIngress', { description: 'Ours', domain: 'IN.example.com' })).toBe('in.example.com');
   });
 
   it('is made from its id if there is nothing else', () => {
-    expect(nameOf('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
+    expect(toName('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
     expect(isResourceName(createNameFromId('ipp_'))).toBe(true);
   });
 });

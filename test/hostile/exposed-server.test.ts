@@ -5,7 +5,7 @@ import { createServer, type ListenOptions, listen } from '../../src/server/index
 import { runCommand } from '../cli/fake-context.ts';
 
 /** Starts a server if that is allowed, and stops it at once. */
-function serve(words: readonly string[]) {
+function startAndStop(words: readonly string[]) {
   return runCommand(['serve', '--port', '0', ...words], { cwd: '.', onListen: (interrupt) => setImmediate(interrupt) });
 }
 
@@ -14,7 +14,7 @@ describe('a bundled server that other machines can reach', () => {
     'does not start with the well-known key: --host "%s"',
     async (host) => {
       for (const key of [[], ['--api-key', 'dev'], ['--api-key', 'my-own-key', '--api-key', 'dev:abuse']]) {
-        const { exitCode, stdout, stderr } = await serve([`--host=${host}`, ...key]);
+        const { exitCode, stdout, stderr } = await startAndStop([`--host=${host}`, ...key]);
         expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 3, stdout: '' });
         expect(stderr).toContain('everyone knows the API key `dev`');
         expect(stderr).toContain('Name a key of your own with --api-key');
@@ -23,7 +23,7 @@ describe('a bundled server that other machines can reach', () => {
   );
 
   it('starts with a key of its own', async () => {
-    const { exitCode, stdout, stderr } = await serve(['--host', '0.0.0.0', '--api-key', 'my-own-key:admin']);
+    const { exitCode, stdout, stderr } = await startAndStop(['--host', '0.0.0.0', '--api-key', 'my-own-key:admin']);
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toContain('edgewise server listening on http://');
   });
@@ -31,7 +31,7 @@ describe('a bundled server that other machines can reach', () => {
   it.each(['127.0.0.1', '127.0.0.2', 'localhost'])(
     'starts without one if only this machine reaches it: %s',
     async (host) => {
-      const { exitCode, stderr } = await serve(['--host', host]);
+      const { exitCode, stderr } = await startAndStop(['--host', host]);
       expect(exitCode, stderr).toBe(0);
     },
   );
@@ -212,13 +212,13 @@ describe('serve --allow-host', () => {
   it.each(['edgewise.test:4750', '[::1]:80', 'http://edgewise.test', 'a/b', 'a b', ''])(
     'refuses "%s"',
     async (host) => {
-      const { exitCode, stderr } = await serve([`--allow-host=${host}`]);
+      const { exitCode, stderr } = await startAndStop([`--allow-host=${host}`]);
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('without a port') });
     },
   );
 
   it('accepts names and addresses, several times', async () => {
     const flags = ['--allow-host', 'edgewise.test', '--allow-host', 'fd00::7', '--allow-host', '[fd00::8]'];
-    expect(await serve(flags)).toMatchObject({ exitCode: 0 });
+    expect(await startAndStop(flags)).toMatchObject({ exitCode: 0 });
   });
 });

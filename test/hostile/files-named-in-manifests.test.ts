@@ -25,7 +25,7 @@ async function createCheckout(files: Readonly<Record<string, string>>): Promise<
 }
 
 /** Runs a command in the checkout. */
-function inCheckout({ edgewise, folder }: Workspace): Workspace['edgewise'] {
+function createCheckoutRunner({ edgewise, folder }: Workspace): Workspace['edgewise'] {
   return (line, more) => edgewise(line, { cwd: join(folder, 'repo'), ...more });
 }
 
@@ -35,7 +35,7 @@ it('does not reveal a file outside in the origin of an annotation', async () => 
       const origin = `annotations: { config.kubernetes.io/origin: "path: ../${name}\\n" }`;
       const edge = `---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: a\n  ${origin}\nsepc: {}\n`;
       const workspace = await createCheckout({ 'm.yaml': STACK + edge, [name]: '' });
-      const { stdout } = await inCheckout(workspace)('validate . --format github');
+      const { stdout } = await createCheckoutRunner(workspace)('validate . --format github');
       return stdout.replaceAll(name, 'NAME');
     }),
   );
@@ -95,7 +95,7 @@ describe('a file outside of the repository that a pull request names', () => {
   ])('is refused at the line of %s, without its content and without a request', async (field, manifest) => {
     const workspace = await createCheckout({ 'm.yaml': manifest });
     for (const command of ['validate .', 'plan .', 'apply . --yes', 'plan . --format json']) {
-      const { exitCode, stdout, stderr } = await inCheckout(workspace)(command);
+      const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(command);
       const said = stdout + stderr;
       expect(exitCode).toBe(3);
       expect(said).toContain('path-refused');
@@ -124,7 +124,7 @@ describe('a file outside of the repository that a pull request names', () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toEdge('a', 20_001) });
     await symlink(target, join(workspace.folder, 'repo', name));
     for (const command of ['plan .', 'validate -R .', 'stacks .']) {
-      const { exitCode, stdout, stderr } = await inCheckout(workspace)(command);
+      const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(command);
       if (command !== 'stacks .') expect(exitCode).toBe(3);
       if (command !== 'stacks .') expect(stdout + stderr).toContain(`path-refused]: ${name} lies `);
       expect(stdout + stderr).not.toContain(SECRET);
@@ -136,7 +136,7 @@ describe('a file outside of the repository that a pull request names', () => {
     const workspace = await createCheckout({ 'README.md': 'hello\n' });
     await symlink('../outside', join(workspace.folder, 'repo/live'));
     for (const command of ['plan live', 'plan -R live', 'validate --policies live m.yaml', 'stacks live']) {
-      const { exitCode, stdout, stderr } = await inCheckout(workspace)(command);
+      const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(command);
       expect(exitCode).toBe(3);
       expect(stdout + stderr).toContain('live lies outside of the repository');
       expect(stdout + stderr).not.toContain(SECRET);
@@ -146,7 +146,7 @@ describe('a file outside of the repository that a pull request names', () => {
   it('is refused by a link on the way, in a file that a field names', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toCertificate('{}', '{ file: keys/key.txt }') });
     await symlink('..', join(workspace.folder, 'repo/keys'));
-    const { exitCode, stdout } = await inCheckout(workspace)('validate m.yaml');
+    const { exitCode, stdout } = await createCheckoutRunner(workspace)('validate m.yaml');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('spec.public_key names keys/key.txt, which lies outside of the repository');
   });
@@ -161,15 +161,17 @@ describe('the allowed paths', () => {
     });
     await symlink('real', join(workspace.folder, 'repo/keys'));
     await symlink('../shared', join(workspace.folder, 'repo/live/shared'));
-    expect(await inCheckout(workspace)('plan live')).toMatchObject({ exitCode: 0 });
-    expect(await inCheckout(workspace)('plan live')).toMatchObject({ stdout: expect.stringContaining('TCPEdge/a') });
+    expect(await createCheckoutRunner(workspace)('plan live')).toMatchObject({ exitCode: 0 });
+    expect(await createCheckoutRunner(workspace)('plan live')).toMatchObject({
+      stdout: expect.stringContaining('TCPEdge/a'),
+    });
   });
 
   it('include no virtual file of the system, also with --root /', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK });
     await symlink('/proc/self/environ', join(workspace.folder, 'repo/more.yaml'));
     for (const command of ['validate .', 'plan .', 'validate more.yaml']) {
-      const { exitCode, stdout, stderr } = await inCheckout(workspace)(`${command} --root /`);
+      const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(`${command} --root /`);
       expect({ exitCode, said: stdout + stderr }).toMatchObject({
         exitCode: 3,
         said: expect.stringContaining('more.yaml lies outside of the repository'),
@@ -183,7 +185,7 @@ describe('the allowed paths', () => {
       'policies/p.yaml':
         'apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: p }\nspec: { require: "true", message: No. }\n',
     });
-    const edgewise = inCheckout(workspace);
+    const edgewise = createCheckoutRunner(workspace);
     expect(await edgewise('validate .')).toMatchObject({ exitCode: 3 });
     expect(await edgewise('validate . --root ..')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('validate .', { env: { EDGEWISE_ROOT: '..' } })).toMatchObject({ exitCode: 0 });
@@ -195,7 +197,7 @@ describe('the allowed paths', () => {
     const folder = join(workspace.folder, 'tokens-of-the-pipeline');
     await mkdir(folder, { mode: 0o700 });
     const line = `apply . --yes --token-directory ${folder}`;
-    expect(await inCheckout(workspace)(line)).toMatchObject({ exitCode: 0 });
+    expect(await createCheckoutRunner(workspace)(line)).toMatchObject({ exitCode: 0 });
     expect(await readdir(folder)).toEqual(['ci.token']);
   });
 });
@@ -207,7 +209,7 @@ function toCredential(): string {
 describe('a folder that becomes a link between plan and apply', () => {
   it('gets no certificate, and the link is not followed', async () => {
     const workspace = await createCheckout({ 'm.yaml': STACK + toCertificate('{ write_to: keys/alice-cert.pub }') });
-    const edgewise = inCheckout(workspace);
+    const edgewise = createCheckoutRunner(workspace);
     expect(await edgewise('plan . -o plan.json')).toMatchObject({ exitCode: 0 });
     await symlink('../home', join(workspace.folder, 'repo/keys'));
     const { exitCode, stdout, stderr } = await edgewise('apply plan.json --yes');
@@ -220,7 +222,7 @@ describe('a folder that becomes a link between plan and apply', () => {
     const workspace = await createCheckout({
       'm.yaml': toStack('{ tokens: { default: { directory: tokens } } }') + toCredential(),
     });
-    const edgewise = inCheckout(workspace);
+    const edgewise = createCheckoutRunner(workspace);
     expect(await edgewise('plan . -o plan.json')).toMatchObject({ exitCode: 0 });
     await symlink('../home', join(workspace.folder, 'repo/tokens'));
     for (const line of ['apply plan.json --manifests . --yes', 'apply . --yes']) {
@@ -246,7 +248,7 @@ describe('a file to write', () => {
       a: 'is a symbolic link',
       b: 'is reached through the symbolic link',
     })) {
-      const { exitCode, stderr } = await inCheckout(workspace)(`apply ${folder} --yes`);
+      const { exitCode, stderr } = await createCheckoutRunner(workspace)(`apply ${folder} --yes`);
       expect(exitCode).toBe(3);
       expect(stderr).toContain(why);
     }

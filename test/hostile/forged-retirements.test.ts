@@ -29,14 +29,14 @@ async function createForgery(workspace: Workspace, create: (id: string) => JsonO
   return String(id);
 }
 
-const MANIFEST = (more: object) => toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] }, more);
+const toManifestText = (more: object) => toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] }, more);
 
 /** Creates a credential that was delivered an hour ago, and if `isRotated` an old one of it. */
 async function createAccount({ isProtected = false, isRotated = false } = {}) {
   let now = new Date(NOW.getTime() - 3_600_000);
   const lifecycle = { keep_old_for: '24h', ...(isProtected && { protect: true }) };
   const workspace = await createWorkspace(
-    { 'm/edgewise.yaml': `${STACK}${MANIFEST({ lifecycle })}` },
+    { 'm/edgewise.yaml': `${STACK}${toManifestText({ lifecycle })}` },
     { now: () => now },
   );
   const run = (line: string) => workspace.edgewise(line, { now: () => now });

@@ -188,16 +188,16 @@ const CERTIFICATE = toManifest(
   { lifecycle: { write_to: 'out/.bashrc' } },
 );
 
-const describing = (text: string) => `${toStack('test')}${toManifest('TCPEdge', 'door', { description: text })}`;
+const toManifestText = (text: string) => `${toStack('test')}${toManifest('TCPEdge', 'door', { description: text })}`;
 
 /** The contents of a pull request, and the messages that they cause. Nothing is sent, and no text of other files is shown. */
 const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])[] = [
-  ['the key by its variable', 'is for an API key', describing(toVariable('EDGEWISE_API_KEY')), {}],
-  ['the key itself', 'error[', describing(`x ${KEY} x`), {}],
+  ['the key by its variable', 'is for an API key', toManifestText(toVariable('EDGEWISE_API_KEY')), {}],
+  ['the key itself', 'error[', toManifestText(`x ${KEY} x`), {}],
   [
     'a variable that is not offered',
     'Offer it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
-    describing(toVariable('DEPLOY_KEY')),
+    toManifestText(toVariable('DEPLOY_KEY')),
     { DEPLOY_KEY: SECRET },
   ],
   ['policies in a link', 'lies outside of the repository', toStack('test', { policies: ['out/policies.yaml'] }), {}],
@@ -258,7 +258,7 @@ describe('a file that a pull request commits', () => {
 
   it('contains no command for the runner of a job', async () => {
     const lures = '##[add-mask]true ::add-mask::true\n::set-output name=a::b\n##[group]x';
-    const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': describing(lures) });
+    const scene = await createInstalledWorkspace({ 'm/edgewise.yaml': toManifestText(lures) });
     const { stdout, stderr } = await scene.run('plan ~/m', { GITHUB_ACTIONS: 'true' });
     expect(stdout).toContain('add-mask');
     expect(listObeyed(stdout + stderr)).toEqual([]);

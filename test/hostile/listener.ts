@@ -20,7 +20,7 @@ export interface Listener {
 }
 
 /** Starts one on a free port. It responds with 404 unless `answer` is given. */
-export async function startListener(answer: RequestListener = answerNothing): Promise<Listener> {
+export async function startListener(answer: RequestListener = respondNotFound): Promise<Listener> {
   const heard: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -41,7 +41,7 @@ export async function startListener(answer: RequestListener = answerNothing): Pr
   return { url: `http://127.0.0.1:${address.port}`, heard };
 }
 
-const answerNothing: RequestListener = (_, response) => {
+const respondNotFound: RequestListener = (_, response) => {
   response.writeHead(404, { 'content-type': 'application/json' });
   response.end('{"msg":"nothing is here"}');
 };

@@ -281,7 +281,7 @@ describe('a plan file that takes over', () => {
 });
 
 /** Replaces a plan in a folder, and updates the index. */
-async function swapInFolder(workspace: Workspace, file: string, plan: string): Promise<void> {
+async function replaceInFolder(workspace: Workspace, file: string, plan: string): Promise<void> {
   const index = JSON.parse(readFileSync(join(workspace.folder, 'plans/_index.json'), 'utf8'));
   const sha256 = createHash('sha256').update(plan).digest('hex');
   const plans = index.plans.map((one: { readonly file: string }) => (one.file === file ? { ...one, sha256 } : one));
@@ -304,7 +304,7 @@ describe('a folder of plans with a rewritten index', () => {
     'refuses a plan with another %s, and writes nothing of its stack',
     async (_, difference, change) => {
       const workspace = await planFolder();
-      await swapInFolder(workspace, 's01.json', JSON.stringify(change(read(workspace, 'plans/s01.json'))));
+      await replaceInFolder(workspace, 's01.json', JSON.stringify(change(read(workspace, 'plans/s01.json'))));
       workspace.recorder.take();
       const { exitCode, stdout } = await workspace.edgewise('apply plans --manifests live --yes');
       expect(stdout).toContain(difference);
@@ -325,7 +325,7 @@ describe('a folder of plans with a rewritten index', () => {
         'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}`,
       });
       await workspace.edgewise('plan evil -o evil.json');
-      await swapInFolder(workspace, 's01.json', readFileSync(join(workspace.folder, 'evil.json'), 'utf8'));
+      await replaceInFolder(workspace, 's01.json', readFileSync(join(workspace.folder, 'evil.json'), 'utf8'));
       workspace.recorder.take();
       const { exitCode, stdout, stderr } = await workspace.edgewise('apply plans --manifests live --yes');
       expect(stdout + stderr).toContain(said);

@@ -47,7 +47,7 @@ interface Question {
   readonly rest?: readonly Step[];
 }
 
-function confirm(line: string, shows: string, more: Pick<Question, 'start'> = {}): Question {
+function createConfirmation(line: string, shows: string, more: Pick<Question, 'start'> = {}): Question {
   const answer: Question['answer'] = (said) => (said === 'yes' ? [shows, 0] : ['Declined: nothing was written.', 130]);
   return { line, prompt: 'Only "yes" is accepted: ', answer, writes: 'work/account.json', ...more };
 }
@@ -61,16 +61,16 @@ const INIT: Question = {
 };
 
 export const QUESTIONS: readonly Question[] = [
-  confirm('edgewise apply one', '1 write applied'),
-  confirm('edgewise apply one --format json', '"ok": true'),
-  confirm('edgewise apply one --format json-lines', '"event":"summary"'),
-  confirm('edgewise apply plan.json --manifests one', '1 write applied'),
-  confirm('edgewise apply one --approved plan.json', '1 write applied'),
-  confirm('edgewise apply -R', '2 stacks'),
-  confirm('edgewise apply plans --manifests .', '2 stacks'),
-  confirm('edgewise destroy one', '1 write applied', { start: 'applied' }),
-  confirm('edgewise destroy -R --stack two', '1 stack', { start: 'applied' }),
-  confirm('edgewise release TCPEdge/one one', '1 write applied', { start: 'applied' }),
+  createConfirmation('edgewise apply one', '1 write applied'),
+  createConfirmation('edgewise apply one --format json', '"ok": true'),
+  createConfirmation('edgewise apply one --format json-lines', '"event":"summary"'),
+  createConfirmation('edgewise apply plan.json --manifests one', '1 write applied'),
+  createConfirmation('edgewise apply one --approved plan.json', '1 write applied'),
+  createConfirmation('edgewise apply -R', '2 stacks'),
+  createConfirmation('edgewise apply plans --manifests .', '2 stacks'),
+  createConfirmation('edgewise destroy one', '1 write applied', { start: 'applied' }),
+  createConfirmation('edgewise destroy -R --stack two', '1 stack', { start: 'applied' }),
+  createConfirmation('edgewise release TCPEdge/one one', '1 write applied', { start: 'applied' }),
   INIT,
   {
     ...INIT,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { createCaller, textOf } from '../server/caller.ts';
+import { createCaller, getText } from '../server/caller.ts';
 import { withConformanceChecks } from '../server/conformance.ts';
 import { describeKind } from '../server/contract.ts';
 import type { ContractTarget } from '../server/contract-target.ts';
@@ -56,8 +56,8 @@ describe('the interface of invented kinds', () => {
       secret: expect.stringMatching(/./),
       paper: `pilot pass ${body['id']}`,
     });
-    expect(Date.parse(textOf(body['valid_until'])) - Date.parse(textOf(body['valid_after']))).toBe(24 * 3_600_000);
-    expect((await call('GET', `/pilot_passes/${textOf(body['id'])}`)).body['secret']).toBeNull();
+    expect(Date.parse(getText(body['valid_until'])) - Date.parse(getText(body['valid_after']))).toBe(24 * 3_600_000);
+    expect((await call('GET', `/pilot_passes/${getText(body['id'])}`)).body['secret']).toBeNull();
   });
 
   it('sets, shows and removes modules of an existing resource', async () => {
@@ -73,7 +73,7 @@ describe('the interface of invented kinds', () => {
   it('accepts a submission, and shows it', async () => {
     const { body, status } = await call('POST', '/sightings', { body: { seen: ['a whale'] } });
     expect(status).toBe(201);
-    expect((await call('GET', `/sightings/${textOf(body['id'])}`)).body).toMatchObject({ seen: ['a whale'] });
+    expect((await call('GET', `/sightings/${getText(body['id'])}`)).body).toMatchObject({ seen: ['a whale'] });
     expect((await call('POST', '/sightings', { body: { seen: [] } })).status).toBe(400);
   });
 });

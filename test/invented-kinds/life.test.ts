@@ -7,7 +7,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toTranscript, type Workspace, withoutReads } from '../cli/workspace.ts';
-import { objectOf } from '../server/caller.ts';
+import { getObject } from '../server/caller.ts';
 import { SEED } from './seed.ts';
 import { INVENTED_KINDS } from './tables.ts';
 
@@ -54,13 +54,13 @@ async function createInventedWorkspace(manifest = MANIFEST): Promise<Coast> {
 
 describe('a resource of an invented kind', () => {
   it('has every field in the manifest of these tests', () => {
-    const documents = parseAllDocuments(MANIFEST).map((document) => objectOf(document.toJS()));
+    const documents = parseAllDocuments(MANIFEST).map((document) => getObject(document.toJS()));
     for (const kind of INVENTED_KINDS.filter(({ role }) => role !== 'submitted')) {
       const stated = documents.find((document) => document['kind'] === kind.name) ?? {};
       const times = Object.values(kind.validity ?? {});
       const fields = kind.specFields.flatMap(([name]) => (times.includes(name) ? [] : [name]));
-      expect(Object.keys(objectOf(stated['spec'])).sort()).toEqual(fields.sort());
-      expect(Object.keys(objectOf(stated['lifecycle'] ?? {})).sort()).toEqual(Object.keys(kind.lifecycle).sort());
+      expect(Object.keys(getObject(stated['spec'])).sort()).toEqual(fields.sort());
+      expect(Object.keys(getObject(stated['lifecycle'] ?? {})).sort()).toEqual(Object.keys(kind.lifecycle).sort());
     }
   });
 

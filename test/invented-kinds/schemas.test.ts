@@ -6,11 +6,11 @@ import { parseAllDocuments } from 'yaml';
 import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
-import { objectOf } from '../server/caller.ts';
+import { getObject } from '../server/caller.ts';
 import { INVENTED_KINDS } from './tables.ts';
 
 const DOCUMENTS = parseAllDocuments(readFileSync(new URL('manifests.yaml', import.meta.url), 'utf8')).map((document) =>
-  objectOf(document.toJS()),
+  getObject(document.toJS()),
 );
 const IN_MANIFESTS = INVENTED_KINDS.filter(({ role }) => role !== 'submitted').map(({ name }) => name);
 
@@ -26,15 +26,15 @@ describe('the published documents of invented kinds', () => {
     for (const document of DOCUMENTS) {
       const isOfKind = name === undefined || document['kind'] === name;
       expect(isManifest(document)).toBe(isOfKind);
-      if (isOfKind) expect(isManifest({ ...document, spec: { ...objectOf(document['spec']), depth: 1 } })).toBe(false);
+      if (isOfKind) expect(isManifest({ ...document, spec: { ...getObject(document['spec']), depth: 1 } })).toBe(false);
     }
   });
 
   it('contain every operation in the OpenAPI document', () => {
-    const paths = objectOf(createOpenApiDocument()['paths']);
+    const paths = getObject(createOpenApiDocument()['paths']);
     const operations = OPERATIONS.filter(({ kind }) => INVENTED_KINDS.includes(kind));
     expect(new Set(operations.map(({ action }) => action)).size).toBe(8);
     for (const { path, method, id } of operations)
-      expect(objectOf(objectOf(paths[path])[method.toLowerCase()])['operationId']).toBe(id);
+      expect(getObject(getObject(paths[path])[method.toLowerCase()])['operationId']).toBe(id);
   });
 });

@@ -32,7 +32,7 @@ function createCheck(kind?: string): (document: Json) => boolean {
 }
 
 /** The first document of a kind in the fixture, with other values for some parts. */
-function vary(kind: string, parts: JsonObject): JsonObject {
+function withParts(kind: string, parts: JsonObject): JsonObject {
   return { ...EVERYTHING.find((document) => document['kind'] === kind), ...parts };
 }
 
@@ -56,32 +56,38 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it.each<[string, JsonObject]>([
-    ['an unknown kind', vary('TCPEdge', { kind: 'UDPEdge' })],
-    ['another apiVersion', vary('TCPEdge', { apiVersion: 'edgewise/v2' })],
-    ['an unknown field', vary('TCPEdge', { spec: { hostport: [] } })],
-    ['a value of another type', vary('TCPEdge', { spec: { hostports: 'a:1' } })],
-    ['a missing field', vary('TCPEdge', { spec: { backend: {} } })],
+    ['an unknown kind', withParts('TCPEdge', { kind: 'UDPEdge' })],
+    ['another apiVersion', withParts('TCPEdge', { apiVersion: 'edgewise/v2' })],
+    ['an unknown field', withParts('TCPEdge', { spec: { hostport: [] } })],
+    ['a value of another type', withParts('TCPEdge', { spec: { hostports: 'a:1' } })],
+    ['a missing field', withParts('TCPEdge', { spec: { backend: {} } })],
     ['a missing spec', { apiVersion: 'edgewise/v1', kind: 'IPRestriction', metadata: { name: 'a' } }],
-    ['a word that is not in the list', vary('IPRestriction', { spec: { type: 'dashbord', ip_policy_ids: ['ipp_1'] } })],
-    ['a number out of range', vary('Stack', { spec: { api: { page_size: 101 } } })],
-    ['an empty list where a value is needed', vary('TCPEdge', { spec: { ip_restriction: { ip_policy_ids: [] } } })],
-    ['an id with another prefix', vary('TCPEdge', { spec: { backend: { backend_id: 'ipp_1' } } })],
-    ['what is no hostport', vary('TCPEdge', { spec: { hostports: ['nope'] } })],
-    ['what is no ACL rule', vary('Credential', { spec: { acl: ['bind'] } })],
-    ['what is no public key', vary('SSHUserCertificate', { spec: { ...SSH, public_key: 'ssh-dss AAAA' } })],
-    ['a reference to another kind', vary('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
-    ['a key that refers to another kind', vary('WeightedBackend', { spec: { backends: { 'TCPEdge/x': 1 } } })],
+    [
+      'a word that is not in the list',
+      withParts('IPRestriction', { spec: { type: 'dashbord', ip_policy_ids: ['ipp_1'] } }),
+    ],
+    ['a number out of range', withParts('Stack', { spec: { api: { page_size: 101 } } })],
+    [
+      'an empty list where a value is needed',
+      withParts('TCPEdge', { spec: { ip_restriction: { ip_policy_ids: [] } } }),
+    ],
+    ['an id with another prefix', withParts('TCPEdge', { spec: { backend: { backend_id: 'ipp_1' } } })],
+    ['what is no hostport', withParts('TCPEdge', { spec: { hostports: ['nope'] } })],
+    ['what is no ACL rule', withParts('Credential', { spec: { acl: ['bind'] } })],
+    ['what is no public key', withParts('SSHUserCertificate', { spec: { ...SSH, public_key: 'ssh-dss AAAA' } })],
+    ['a reference to another kind', withParts('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
+    ['a key that refers to another kind', withParts('WeightedBackend', { spec: { backends: { 'TCPEdge/x': 1 } } })],
     [
       'a key that is no header name',
-      vary('HTTPSEdgeRoute', { spec: { ...ROUTE, request_headers: { add: { 'a b': 'c' } } } }),
+      withParts('HTTPSEdgeRoute', { spec: { ...ROUTE, request_headers: { add: { 'a b': 'c' } } } }),
     ],
-    ['a bad name', vary('TCPEdge', { metadata: { name: 'Postgres' } })],
-    ['a lifecycle on what is not managed', vary('External', { lifecycle: {} })],
-    ['protection of what has no life of its own', vary('HTTPSEdge', { lifecycle: { protect: true } })],
-    ['ignoring a field that there is not', vary('TCPEdge', { lifecycle: { ignore: ['backends'] } })],
+    ['a bad name', withParts('TCPEdge', { metadata: { name: 'Postgres' } })],
+    ['a lifecycle on what is not managed', withParts('External', { lifecycle: {} })],
+    ['protection of what has no life of its own', withParts('HTTPSEdge', { lifecycle: { protect: true } })],
+    ['ignoring a field that there is not', withParts('TCPEdge', { lifecycle: { ignore: ['backends'] } })],
     [
       'a bad member of a list',
-      { apiVersion: 'v1', kind: 'List', items: [vary('TCPEdge', { spec: { hostport: [] } })] },
+      { apiVersion: 'v1', kind: 'List', items: [withParts('TCPEdge', { spec: { hostport: [] } })] },
     ],
   ])('refuses %s', (_, document) => {
     expect(isManifest(document)).toBe(false);
@@ -89,10 +95,12 @@ describe('the JSON Schema of manifests', () => {
 
   it('accepts a variable of the environment where a text is limited', () => {
     const variable = `\${env:NAME}`;
-    expect(isManifest(vary('TCPEdge', { metadata: { name: variable }, spec: { description: variable } }))).toBe(true);
+    expect(isManifest(withParts('TCPEdge', { metadata: { name: variable }, spec: { description: variable } }))).toBe(
+      true,
+    );
     const edge = { hostports: [`${variable}:80`], backend: { backend_id: `WeightedBackend/${variable}` } };
-    expect(isManifest(vary('TCPEdge', { spec: edge }))).toBe(true);
-    const restriction = vary('IPRestriction', { spec: { type: variable, ip_policy_ids: [variable] } });
+    expect(isManifest(withParts('TCPEdge', { spec: edge }))).toBe(true);
+    const restriction = withParts('IPRestriction', { spec: { type: variable, ip_policy_ids: [variable] } });
     expect(isManifest(restriction)).toBe(true);
   });
 
@@ -101,7 +109,7 @@ describe('the JSON Schema of manifests', () => {
     'accepts each variant of %s that edgewise accepts',
     (kind) => {
       const schema = assertDefined(findDocumentSchema(kind), 'schema');
-      const variants = VALUES.flatMap((value) => listVariants(vary(kind, {}), value));
+      const variants = VALUES.flatMap((value) => listVariants(withParts(kind, {}), value));
       const accepted = variants.filter((variant) => checkAgainstSchema(schema, variant).length === 0);
       expect(accepted).not.toEqual([]);
       expect(accepted.filter((variant) => !isManifest(variant))).toEqual([]);
@@ -109,17 +117,20 @@ describe('the JSON Schema of manifests', () => {
   );
 
   it.each<[string, JsonObject]>([
-    ['/spec/hostports/0', vary('TCPEdge', { spec: { hostports: ['nope'] } })],
-    ['/spec/backend/backend_id', vary('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
-    ['/spec/policy/inbound/0/expressions', vary('TCPEdge', { spec: { policy: { inbound: [{ expressions: 1 }] } } })],
-    ['/spec/policy/inbound/name', vary('TCPEdge', { spec: { policy: { inbound: { name: 1 } } } })],
-    ['/spec/type', vary('IPRestriction', { spec: { type: 'x', ip_policy_ids: ['ipp_1'] } })],
-    ['/spec/api/page_size', vary('Stack', { spec: { api: { page_size: 101 } } })],
-    ['/kind', vary('TCPEdge', { kind: 'UDPEdge' })],
-    ['/apiVersion', vary('TCPEdge', { apiVersion: 'v1' })],
+    ['/spec/hostports/0', withParts('TCPEdge', { spec: { hostports: ['nope'] } })],
+    ['/spec/backend/backend_id', withParts('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
+    [
+      '/spec/policy/inbound/0/expressions',
+      withParts('TCPEdge', { spec: { policy: { inbound: [{ expressions: 1 }] } } }),
+    ],
+    ['/spec/policy/inbound/name', withParts('TCPEdge', { spec: { policy: { inbound: { name: 1 } } } })],
+    ['/spec/type', withParts('IPRestriction', { spec: { type: 'x', ip_policy_ids: ['ipp_1'] } })],
+    ['/spec/api/page_size', withParts('Stack', { spec: { api: { page_size: 101 } } })],
+    ['/kind', withParts('TCPEdge', { kind: 'UDPEdge' })],
+    ['/apiVersion', withParts('TCPEdge', { apiVersion: 'v1' })],
     [
       '/items/0/spec/hostports/0',
-      { apiVersion: 'v1', kind: 'List', items: [vary('TCPEdge', { spec: { hostports: ['nope'] } })] },
+      { apiVersion: 'v1', kind: 'List', items: [withParts('TCPEdge', { spec: { hostports: ['nope'] } })] },
     ],
   ])('reports the one wrong field %s, and nothing else', (path, document) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });

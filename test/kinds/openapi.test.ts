@@ -4,11 +4,11 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
-import { objectOf } from '../server/caller.ts';
+import { getObject } from '../server/caller.ts';
 import { checkSchema } from '../server/conformance.ts';
 
 const DOCUMENT = createOpenApiDocument();
-const SCHEMAS = Object.keys(objectOf(objectOf(DOCUMENT['components'])['schemas']));
+const SCHEMAS = Object.keys(getObject(getObject(DOCUMENT['components'])['schemas']));
 
 /** Finds every object with the key in a value. */
 function findAll(value: Json, key: string): readonly JsonObject[] {
@@ -24,7 +24,7 @@ function resolve(pointer: string): Json | undefined {
 }
 
 function getOperation(path: string, method: string): JsonObject {
-  return objectOf(objectOf(objectOf(DOCUMENT['paths'])[path])[method]);
+  return getObject(getObject(getObject(DOCUMENT['paths'])[path])[method]);
 }
 
 /** The operations of the API. */
@@ -84,8 +84,8 @@ const INTERFACE = [
 
 describe('the OpenAPI document', () => {
   it('has every operation of the interface', () => {
-    const operations = Object.entries(objectOf(DOCUMENT['paths'])).flatMap(([path, item]) =>
-      Object.keys(objectOf(item))
+    const operations = Object.entries(getObject(DOCUMENT['paths'])).flatMap(([path, item]) =>
+      Object.keys(getObject(item))
         .filter((name) => name !== 'parameters')
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -116,7 +116,7 @@ describe('the OpenAPI document', () => {
 
   it('lists the failures of each operation', () => {
     const failures = OPERATIONS.map(({ id, path, method }) => {
-      const statuses = Object.keys(objectOf(getOperation(path, method.toLowerCase())['responses']));
+      const statuses = Object.keys(getObject(getOperation(path, method.toLowerCase())['responses']));
       return `${id}: ${statuses.filter((status) => status >= '400').join(' ')}`;
     });
     expect(
@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
 
   it('has every id of a path, and the version, as a parameter of the path', () => {
     const lacking = OPERATIONS.filter(({ path }) => {
-      const parameters = JSON.stringify(objectOf(objectOf(DOCUMENT['paths'])[path])['parameters']);
+      const parameters = JSON.stringify(getObject(getObject(DOCUMENT['paths'])[path])['parameters']);
       const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => `"name":"${name}","in":"path"`);
       return ![...ids, '#/components/parameters/version'].every((part) => parameters.includes(part));
     });
@@ -167,14 +167,14 @@ describe('the OpenAPI document', () => {
       { paths: DOCUMENT['paths'] ?? null, components: DOCUMENT['components'] ?? null },
       'properties',
     );
-    const objects = parts.filter(({ properties }) => Object.keys(objectOf(properties)).length > 1);
+    const objects = parts.filter(({ properties }) => Object.keys(getObject(properties)).length > 1);
     const texts = objects.map((schema) => JSON.stringify(schema));
     expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([]);
   });
 
   it('requires the version in the header that is configured', () => {
-    const { parameters } = objectOf(createOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
-    expect(objectOf(objectOf(parameters)['version'])).toMatchObject({
+    const { parameters } = getObject(createOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
+    expect(getObject(getObject(parameters)['version'])).toMatchObject({
       name: 'Acme-Version',
       in: 'header',
       required: true,
@@ -192,7 +192,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes a response down to its last field', () => {
-    const edge = objectOf(objectOf(objectOf(DOCUMENT['components'])['schemas'])['IPRestriction']);
+    const edge = getObject(getObject(getObject(DOCUMENT['components'])['schemas'])['IPRestriction']);
     expect(edge).toMatchInlineSnapshot(`
       {
         "additionalProperties": false,
@@ -264,25 +264,25 @@ describe('the OpenAPI document', () => {
 
   it('gives the body of every request types, without alternatives beside its fields', () => {
     const bodies = SCHEMAS.filter((name) => /(Create|Update)$/.test(name));
-    const schemas = bodies.map((name) => objectOf(resolve(`#/components/schemas/${name}`) ?? null));
+    const schemas = bodies.map((name) => getObject(resolve(`#/components/schemas/${name}`) ?? null));
     expect(schemas.length).toBeGreaterThan(OWNED_KINDS.length);
     expect(schemas.filter((schema) => 'anyOf' in schema || schema['type'] !== 'object')).toEqual([]);
   });
 
   it('has the same free configuration of an action in requests and responses', () => {
     const of = (name: string) =>
-      objectOf(objectOf(resolve(`#/components/schemas/${name}/properties`) ?? null)['config']);
+      getObject(getObject(resolve(`#/components/schemas/${name}/properties`) ?? null)['config']);
     expect(of('PolicyActionMutate')).toEqual(of('PolicyAction'));
     expect(of('PolicyAction')).toMatchObject({ type: ['object', 'null'], additionalProperties: {} });
   });
 
   it('has no property that can only be null, and no `not`, because generators stop at them', () => {
-    const text = JSON.stringify(objectOf(resolve('#/components/schemas') ?? null));
+    const text = JSON.stringify(getObject(resolve('#/components/schemas') ?? null));
     expect(text).not.toMatch(/"not":/);
     const alone = (value: Json): readonly Json[] => {
       if (isJsonArray(value)) return value.flatMap(alone);
       if (!isJsonObject(value)) return [];
-      const own = Object.entries(objectOf(value['properties'] ?? {})).filter(
+      const own = Object.entries(getObject(value['properties'] ?? {})).filter(
         ([, schema]) => isJsonObject(schema) && schema['type'] === 'null',
       );
       return [...own.map(([name]) => name), ...Object.values(value).flatMap(alone)];

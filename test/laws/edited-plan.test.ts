@@ -92,7 +92,7 @@ async function createUndeliveredPlan([first, second = []]: readonly TestStack[])
   const planned = await createSavedPlan(first, [...second.filter(({ name }) => name !== agent.name), agent]);
   const { world, plan, state, options } = planned;
   if (hasErrors(plan.diagnostics)) return planned;
-  world.interpose(dieAtDelivery);
+  world.interpose(withFailingDelivery);
   await openStackOf(world, state, toFolder())
     .apply(plan, { ...options, ...toConsents(plan) })
     .catch(expectRevokedToken);
@@ -100,7 +100,7 @@ async function createUndeliveredPlan([first, second = []]: readonly TestStack[])
   return planned;
 }
 
-const dieAtDelivery: (inner: Transport) => Transport = (inner) => {
+const withFailingDelivery: (inner: Transport) => Transport = (inner) => {
   let isDead = false;
   return async (request) => {
     isDead ||= request.method === 'PATCH' && new URL(request.url).pathname.startsWith(CREDENTIAL.path);

@@ -120,7 +120,7 @@ describe('a field of a module that another user empties', () => {
       for (const [at, resource] of full.slice(0, 12).entries()) {
         const witness = full.find(({ spec }) => spec['id'] !== resource.spec['id']);
         const world = new World();
-        const stack = settleStack([resource, named(assertDefined(witness, 'another one'))]);
+        const stack = settleStack([resource, withName(assertDefined(witness, 'another one'))]);
         await world.migrate(stack);
         const [first] = stack;
         if (stack.length < 2 || first === undefined || !isFull(first) || first.lifecycle.ignore.includes(module))
@@ -203,7 +203,7 @@ describe('a field that is never shown', () => {
     const arbitrary = fc.tuple(arbitraryResource([kind]), arbitraryResource([kind]), fc.nat());
     const property = fc.asyncProperty(arbitrary, async ([one, other, seed]) => {
       const world = new World();
-      const stack: TestStack = settleStack([one, named(other)]);
+      const stack: TestStack = settleStack([one, withName(other)]);
       world.interpose(createOmittingService(world, seed, { fields: [name] }));
       await world.migrate(stack);
       const plan = await world.plan(stack);
@@ -299,6 +299,6 @@ function toObject(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-function named(resource: TestResource): TestResource {
+function withName(resource: TestResource): TestResource {
   return { ...resource, name: 'the-other-one' };
 }

@@ -44,11 +44,11 @@ export async function changeField(
   if (kind.role === 'attached') return setModule(world, toModulePath(kind, spec, field), value);
   const live = assertDefined(findOwned(world, kind.name, resource.name), `live ${kind.name}/${resource.name}`);
   const path = toResourcePath(kind, live);
-  if (field === 'metadata') return patch(world, path, { metadata: toMetadata(live, value) });
+  if (field === 'metadata') return sendUpdate(world, path, { metadata: toMetadata(live, value) });
   if (value === undefined && kind.fields[field]?.clear === 'delete')
     return setModule(world, toModulePath(kind, live, field), undefined);
   const cleared = findPatchClearValue(assertDefined(kind.fields[field], field)) ?? null;
-  return patch(world, path, { [field]: value ?? cleared });
+  return sendUpdate(world, path, { [field]: value ?? cleared });
 }
 
 /** Another user creates a resource with the fields of a manifest. `metadata` replaces the mark. */
@@ -90,7 +90,7 @@ async function setModule(world: SharedService, path: string, value: Json | undef
   else await world.call('DELETE', path);
 }
 
-async function patch(world: SharedService, path: string, body: JsonObject): Promise<void> {
+async function sendUpdate(world: SharedService, path: string, body: JsonObject): Promise<void> {
   await world.call('PATCH', path, body);
 }
 

@@ -18,7 +18,7 @@ describe('resources with renamed_from', () => {
     const property = fc.asyncProperty(arbitraryStack(), arbitraryNewNames(), async (stack, names) => {
       const world = new World();
       const before = stack.map(withoutLongMetadata);
-      const after = before.map((resource) => rename(resource, names));
+      const after = before.map((resource) => withNewNames(resource, names));
       await world.migrate(before);
       const held = withoutMetadata(world);
       const plan = await world.migrate(after);
@@ -40,7 +40,7 @@ describe('resources with renamed_from', () => {
     const property = fc.asyncProperty(subject, async ([stack, names, picks]) => {
       const world = new World();
       const before = stack.map(withoutLongMetadata);
-      const after = before.map((resource) => rename(resource, names));
+      const after = before.map((resource) => withNewNames(resource, names));
       await world.migrate(before);
       const held = withoutMetadata(world);
       const plan = await world.plan(after);
@@ -89,7 +89,7 @@ function withoutLongMetadata(resource: TestResource): TestResource {
   return JSON.stringify(metadata ?? '').length > 1000 ? { ...resource, spec: rest } : resource;
 }
 
-function rename({ kind, name, spec, lifecycle }: TestResource, names: NewNames): TestResource {
+function withNewNames({ kind, name, spec, lifecycle }: TestResource, names: NewNames): TestResource {
   const toNew = (address: string) => {
     const parsed = parseAddress(address);
     const isOwned = OWNED_KINDS.some((owned) => owned.name === parsed?.kind);

@@ -120,7 +120,7 @@ function settleClaims(resource: TestResource, taken: Taken): TestStack {
     if (value === undefined) return [];
     if (!field.unique) return [[name, value]];
     const members = isJsonArray(value) ? value : [resolved[name] ?? value];
-    const kept = members.filter((member) => takeAll(resource, name, member, taken));
+    const kept = members.filter((member) => claimAll(resource, name, member, taken));
     return isJsonArray(value) ? [[name, kept]] : kept.map(() => [name, value]);
   });
   const isWhole = kind.specFields.every(([name, { required }]) => !required || free.some(([key]) => key === name));
@@ -130,7 +130,7 @@ function settleClaims(resource: TestResource, taken: Taken): TestStack {
 /** The owner of each unique value, by the key of the claim. */
 type Taken = Map<string, string>;
 
-function takeAll(resource: TestResource, name: string, value: Json, taken: Taken): boolean {
+function claimAll(resource: TestResource, name: string, value: Json, taken: Taken): boolean {
   const kind = getKind(resource.kind);
   const isList = kind.fields[name]?.type.type === 'list';
   const claims = listClaims(kind, normalizeSpec(kind, { [name]: isList ? [value] : value }));

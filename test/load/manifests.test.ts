@@ -13,7 +13,7 @@ function listMessages(text: string, env: Readonly<Record<string, string>> = {}):
   );
 }
 
-function faultsOf(
+function listFaults(
   text: string,
   limits: { readonly nodes?: number; readonly lexemes?: number; readonly text?: number },
 ) {
@@ -103,17 +103,17 @@ describe('input that is large and allowed, or nearly', () => {
 describe('limits', () => {
   it('are for each document, and for each text', () => {
     const document = `a: [${'1, '.repeat(40)}]\n`;
-    expect(faultsOf(`${document}---\n${document}---\n${document}`, { nodes: 60 })).toEqual([]);
-    expect(faultsOf(`a: [${'1, '.repeat(80)}]\n`, { nodes: 60 })).toEqual([
+    expect(listFaults(`${document}---\n${document}---\n${document}`, { nodes: 60 })).toEqual([]);
+    expect(listFaults(`a: [${'1, '.repeat(80)}]\n`, { nodes: 60 })).toEqual([
       'this document has more than 60 keys and values',
     ]);
-    expect(faultsOf('a: aaaa\nb: bbbb\n', { text: 4 })).toEqual([]);
-    expect(faultsOf('a: aaaaa\n', { text: 4 })).toEqual(['this text is longer than 4 characters']);
+    expect(listFaults('a: aaaa\nb: bbbb\n', { text: 4 })).toEqual([]);
+    expect(listFaults('a: aaaaa\n', { text: 4 })).toEqual(['this text is longer than 4 characters']);
   });
 
   it('accept a text that looks like a separator', () => {
     const texts = Array.from({ length: 30 }, () => '- "---"\n').join('');
-    expect(faultsOf(texts, { nodes: 50 })).toEqual(['this document has more than 50 keys and values']);
+    expect(listFaults(texts, { nodes: 50 })).toEqual(['this document has more than 50 keys and values']);
   });
 });
 

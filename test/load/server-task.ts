@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
-import { createCaller, listOf, textOf } from '../server/caller.ts';
+import { createCaller, getList, getText } from '../server/caller.ts';
 import type { Prepare } from './steps/count.ts';
 
 async function createServerWith(count: number) {
@@ -41,15 +41,15 @@ async function sendAll({ call, existing }: World, turn: number): Promise<void> {
     (one) => one?.id ?? '',
   );
   const first = await call('GET', '/edges/tcp');
-  assert.equal(listOf(first.body['tcp_edges']).length, 100);
+  assert.equal(getList(first.body['tcp_edges']).length, 100);
   assert.equal((await call('GET', `/edges/tcp?limit=10&before_id=${middle}`)).status, 200);
   assert.equal((await call('GET', `/edges/tcp/${oldest}`)).status, 200);
   const pool = await call('POST', '/backends/weighted', { body: {} });
-  const poolId = textOf(pool.body['id']);
+  const poolId = getText(pool.body['id']);
   const made = await call('POST', '/edges/tcp', {
     body: { hostports: ['new.example.net:443'], backend: { backend_id: poolId } },
   });
-  const id = textOf(made.body['id']);
+  const id = getText(made.body['id']);
   assert.equal((await call('POST', '/edges/tcp', { body: { hostports: ['e5.example.net:443'] } })).status, 409);
   assert.equal((await call('POST', '/edges/tcp', { body: { backend: { backend_id: 'bkdwd_nobody' } } })).status, 400);
   assert.equal((await call('DELETE', `/backends/weighted/${poolId}`)).status, 409);

@@ -5,12 +5,12 @@ import { hasErrors } from '../../src/model/diagnostic.ts';
 import { renderMetadata } from '../../src/model/mark.ts';
 import { explain, validate } from './explain.ts';
 
-const edge = (lines: string) => `apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\n${lines}`;
+const toEdgeText = (lines: string) => `apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\n${lines}`;
 
 describe('a text', () => {
   it('is counted in bytes, not in characters', () => {
-    expect(explain(edge(`spec: { description: ${'ä'.repeat(127)} }\n`))).toEqual([]);
-    const [line] = explain(edge(`spec: { description: ${'ä'.repeat(128)} }\n`));
+    expect(explain(toEdgeText(`spec: { description: ${'ä'.repeat(127)} }\n`))).toEqual([]);
+    const [line] = explain(toEdgeText(`spec: { description: ${'ä'.repeat(128)} }\n`));
     expect(line).toMatch(/bad-value: TCPEdge\/a: spec.description is 256 bytes long; the limit is 255 bytes of UTF-8$/);
   });
 });
@@ -22,7 +22,7 @@ describe('metadata', () => {
   const mark = { stack: 'production', name: 'a', protect: true, delivered: false, id, fields };
   const free = 4096 - renderMetadata({ t: '' }, mark).length;
   const withText = (length: number) =>
-    `${stack}${edge(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
+    `${stack}${toEdgeText(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
 
   it('is as long as leaves room for the mark', () => {
     expect(explain(withText(free))).toEqual([]);
@@ -49,7 +49,7 @@ describe('metadata', () => {
   });
 
   it('is reported once if it is too long by itself', () => {
-    const [line, ...more] = explain(edge(`spec: { metadata: ${'x'.repeat(4097)} }\n`));
+    const [line, ...more] = explain(toEdgeText(`spec: { metadata: ${'x'.repeat(4097)} }\n`));
     expect(line).toMatch(/spec.metadata is 4097 bytes long; the limit is 4096 bytes of UTF-8$/);
     expect(more).toEqual(['  Shorten it to 4096 bytes.']);
   });
@@ -61,26 +61,27 @@ describe('aliases', () => {
     .join('')}`;
 
   it('are found as a bomb without expanding it', () => {
-    expect(explain(edge(bomb))[0]).toBe(
+    expect(explain(toEdgeText(bomb))[0]).toBe(
       '12:10 [*g] yaml-syntax: TCPEdge/a: the aliases of this document expand to too many values',
     );
   });
 
   it('leave their document its address in a bomb, and the others their diagnostics', () => {
-    const reference = edge('spec: { backend: { backend_id: TCPEdge/b }, x: 1 }\n');
-    expect(explain(`${edge(bomb).replace('name: a', 'name: b')}---\n${reference}`)).toHaveLength(6);
+    const reference = toEdgeText('spec: { backend: { backend_id: TCPEdge/b }, x: 1 }\n');
+    expect(explain(`${toEdgeText(bomb).replace('name: a', 'name: b')}---\n${reference}`)).toHaveLength(6);
   });
 
   it('are no bomb if they repeat a rule many times', () => {
     const aliases = Array.from({ length: 300 }, () => '*r').join(', ');
     const rule = '{ expressions: ["true"], actions: { type: deny } }';
-    expect(explain(edge(`spec: { policy: { inbound: [&r ${rule}, ${aliases}] } }\n`))).toEqual([]);
+    expect(explain(toEdgeText(`spec: { policy: { inbound: [&r ${rule}, ${aliases}] } }\n`))).toEqual([]);
   });
 });
 
 describe('nesting', () => {
   it('is read to any reasonable depth', () => {
-    const nested = (depth: number) => edge(`spec: { metadata: ${'{ a: '.repeat(depth)}1${' }'.repeat(depth)} }\n`);
+    const nested = (depth: number) =>
+      toEdgeText(`spec: { metadata: ${'{ a: '.repeat(depth)}1${' }'.repeat(depth)} }\n`);
     expect(explain(nested(98))).toEqual([]);
     expect(explain(nested(99))).toEqual([
       expect.stringMatching(/^4:509 .* yaml-syntax: TCPEdge\/a: this is nested more than 100 levels deep$/),
@@ -107,8 +108,8 @@ describe('a list or a mapping', () => {
     ['keys', (count: number) => `spec: { metadata: { ${Array.from({ length: count }, (_, at) => `k${at}: 1`)} } }\n`],
   ])('has at most 20,000 %s, and more are one mistake', (what, toSpec) => {
     const limit = `the limit is 20,000`;
-    expect(explain(edge(toSpec(20_000))).join()).not.toContain(limit);
-    const [line, ...more] = explain(edge(toSpec(20_001)));
+    expect(explain(toEdgeText(toSpec(20_000))).join()).not.toContain(limit);
+    const [line, ...more] = explain(toEdgeText(toSpec(20_001)));
     expect(line).toMatch(new RegExp(`yaml-syntax: TCPEdge/a: this has 20,001 ${what}; ${limit}$`));
     expect(more).toEqual([`  Split it: no field of a manifest needs that many ${what}.`]);
   });
@@ -148,7 +149,9 @@ describe('bytes that are not UTF-8', () => {
 
 describe('ten thousand documents', () => {
   it('are all read, with the position of each field', () => {
-    const documents = Array.from({ length: 10_000 }, (_, index) => edge('').replace('name: a', `name: e${index}`));
+    const documents = Array.from({ length: 10_000 }, (_, index) =>
+      toEdgeText('').replace('name: a', `name: e${index}`),
+    );
     const { state, diagnostics } = validate(documents.join('---\n'));
     expect(hasErrors(diagnostics)).toBe(false);
     expect(state?.resources.size).toBe(10_000);

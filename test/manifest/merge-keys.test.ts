@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explain, validate } from './explain.ts';
 
 /** An edge with this metadata, after a mapping with anchors. */
-function edge(metadata: string): string {
+function toEdgeText(metadata: string): string {
   return `apiVersion: edgewise/v1
 kind: TCPEdge
 metadata:
@@ -15,7 +15,7 @@ spec:
 }
 
 function readMetadata(metadata: string): unknown {
-  const { state, diagnostics } = validate(edge(metadata));
+  const { state, diagnostics } = validate(toEdgeText(metadata));
   expect(diagnostics).toEqual([]);
   return state?.resources.get('TCPEdge/a')?.spec['metadata'];
 }
@@ -54,14 +54,14 @@ items:
 
   it('fills in variables, and an unset one is reported once', () => {
     const variables = { WHO: 'shop' };
-    const text = edge(`{ <<: { a: "\${env:WHO}", b: "\${env:NONE}" } }`);
+    const text = toEdgeText(`{ <<: { a: "\${env:WHO}", b: "\${env:NONE}" } }`);
     expect(explain(text, { env: { variables, offered: ['*'] } })[0]).toBe(
       `8:42 [\${env:NONE}] env-reference: TCPEdge/a: the environment variable NONE is not set`,
     );
   });
 
   it('is located at the mapping that it merges', () => {
-    const { state } = validate(edge('{ <<: *first, service: redis }'));
+    const { state } = validate(toEdgeText('{ <<: *first, service: redis }'));
     const resource = state?.resources.get('TCPEdge/a');
     expect(resource?.locate(['spec', 'metadata', 'tier']).line).toBe(5);
     expect(resource?.locate(['spec', 'metadata', 'service']).line).toBe(8);
@@ -71,7 +71,7 @@ items:
   it.each(['"<<": { a: 1 }', "'<<': { a: 1 }", '? "<<"\n    : 1'])(
     'in quotes is an error, and not a key: %s',
     (member) => {
-      const found = explain(edge(`\n    ${member}`));
+      const found = explain(toEdgeText(`\n    ${member}`));
       expect(found).toContainEqual(expect.stringContaining('the key `<<` in quotes is not a merge key'));
     },
   );
@@ -83,7 +83,7 @@ describe('merge keys that multiply their values', () => {
   );
 
   it('are refused like other aliases', () => {
-    expect(explain(edge(`\n    a: &a { a: 1 }\n${levels.join('')}`))[0]).toMatch(
+    expect(explain(toEdgeText(`\n    a: &a { a: 1 }\n${levels.join('')}`))[0]).toMatch(
       /yaml-syntax: TCPEdge\/a: the aliases of this document expand to too many values$/,
     );
   });
@@ -92,7 +92,7 @@ describe('merge keys that multiply their values', () => {
     const keys = Array.from({ length: 10_000 }, (_, at) => `k${at}: 1`).join(', ');
     const copies = Array.from({ length: 4_000 }, () => '- { <<: *big }').join('\n      ');
     const before = process.memoryUsage().heapUsed;
-    const found = explain(edge(`\n    big: &big { ${keys} }\n    all:\n      ${copies}`));
+    const found = explain(toEdgeText(`\n    big: &big { ${keys} }\n    all:\n      ${copies}`));
     expect(found[0]).toMatch(/expand to too many values$/);
     // 40 million members would need gigabytes.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(500_000_000);

@@ -8,7 +8,7 @@ const URL_OF_IT = 'https://api.example.test/x';
 const REQUEST: HttpRequest = { method: 'GET', url: URL_OF_IT, headers: {}, body: null };
 
 /** A response with a body of these parts. */
-function streaming(parts: readonly string[]): Response {
+function createStreamedResponse(parts: readonly string[]): Response {
   return new Response(ReadableStream.from(parts.map((part) => new TextEncoder().encode(part))));
 }
 
@@ -19,7 +19,7 @@ async function readText(response: Response, maxBytes?: number): Promise<string> 
 
 describe('the body of a web Response', () => {
   it.each([[[]], [['abc']], [['a', 'b', 'c']], [['', 'abc', '']]])('is joined from the parts %j', async (parts) => {
-    expect(await readText(streaming(parts))).toBe(parts.join(''));
+    expect(await readText(createStreamedResponse(parts))).toBe(parts.join(''));
   });
 
   it('is the empty text if it is missing', async () => {
@@ -32,8 +32,8 @@ describe('the body of a web Response', () => {
   });
 
   it('has at most the limit of bytes', async () => {
-    expect(await readText(streaming(['abc', 'd']), 4)).toBe('abcd');
-    const error = await catchError(readText(streaming(['abc', 'de']), 4));
+    expect(await readText(createStreamedResponse(['abc', 'd']), 4)).toBe('abcd');
+    const error = await catchError(readText(createStreamedResponse(['abc', 'de']), 4));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty(
       'message',

@@ -15,7 +15,7 @@ import { describeWith, runTool } from '../pipelines/tools.ts';
 const FIXTURES = resolve('test/openapi/clients');
 
 /** A server that records which operations were called with a documented response. */
-function createWatched(called: Set<string>): Server {
+function createRecordingServer(called: Set<string>): Server {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
   return server.behind((send) => async (request) => {
     const response = await send(request);
@@ -31,9 +31,9 @@ function toPattern(path: string): RegExp {
 }
 
 /** Runs a program with the URL and a key. Expects that it calls every operation. */
-async function drive(program: string, args: readonly string[], cwd: string): Promise<void> {
+async function runClient(program: string, args: readonly string[], cwd: string): Promise<void> {
   const called = new Set<string>();
-  const { url, close } = await listen(createWatched(called), { port: 0 });
+  const { url, close } = await listen(createRecordingServer(called), { port: 0 });
   onTestFinished(close);
   const { status, output } = await runTool(program, [...args, url, 'dev'], { cwd });
   expect(status, output).toBe(0);
@@ -41,21 +41,21 @@ async function drive(program: string, args: readonly string[], cwd: string): Pro
 }
 
 /** Creates a folder with the document and the sources to compile. */
-async function prepare(...files: readonly string[]): Promise<string> {
+async function createClientFolder(...files: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-clients-'));
   await cp('schemas/openapi.json', join(folder, 'openapi.json'));
   for (const file of files) await cp(join(FIXTURES, file), join(folder, basename(file)));
   return folder;
 }
 
-async function succeed(program: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
+async function runSuccessfully(program: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
   const { status, output } = await runTool(program, args, { cwd, env });
   expect(status, output).toBe(0);
   return output;
 }
 
 /** Resolves the links of a program on the PATH. */
-async function findReal(name: string): Promise<string> {
+async function findRealPath(name: string): Promise<string> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const found = await Promise.any(folders.map((folder) => realpath(join(folder, name))));
   return found;
@@ -63,54 +63,62 @@ async function findReal(name: string): Promise<string> {
 
 describeWith(['openapi-typescript'], 'a client by openapi-typescript', () => {
   it('compiles, refuses wrong types, and calls every operation', { timeout: 120_000 }, async () => {
-    const cwd = await prepare('drive.ts', 'tsconfig.json');
-    const packages = dirname(dirname(dirname(await findReal('openapi-typescript'))));
+    const cwd = await createClientFolder('drive.ts', 'tsconfig.json');
+    const packages = dirname(dirname(dirname(await findRealPath('openapi-typescript'))));
     await symlink(packages, join(cwd, 'node_modules'));
     await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
-    await succeed('openapi-typescript', ['openapi.json', '--output', 'schema.d.ts'], cwd);
-    await succeed(join(packages, '.bin/tsc'), ['-p', '.'], cwd);
-    await drive(process.execPath, ['drive.ts'], cwd);
+    await runSuccessfully('openapi-typescript', ['openapi.json', '--output', 'schema.d.ts'], cwd);
+    await runSuccessfully(join(packages, '.bin/tsc'), ['-p', '.'], cwd);
+    await runClient(process.execPath, ['drive.ts'], cwd);
   });
 });
 
 describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
   it('compiles and calls every operation', { timeout: 240_000 }, async () => {
-    const cwd = await prepare('check.go', 'drive.go', 'go.mod', 'go.sum');
-    const client = await succeed(
+    const cwd = await createClientFolder('check.go', 'drive.go', 'go.mod', 'go.sum');
+    const client = await runSuccessfully(
       'oapi-codegen',
       ['-generate', 'types,client', '-package', 'main', 'openapi.json'],
       cwd,
     );
     await writeFile(join(cwd, 'client.go'), client);
     // Its modules were downloaded when the tools were installed.
-    await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
-    await drive(join(cwd, 'drive'), [], cwd);
+    await runSuccessfully('go', ['build', '-o', 'drive', '.'], cwd, {
+      GOPROXY: 'off',
+      GOFLAGS: '',
+      GOTOOLCHAIN: 'local',
+    });
+    await runClient(join(cwd, 'drive'), [], cwd);
   });
 });
 
 describeWith(['ogen', 'go'], 'a client by ogen', () => {
   it('compiles and calls every operation', { timeout: 240_000 }, async () => {
-    const cwd = await prepare('check.go', 'ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
-    await succeed('ogen', ['--target', 'api', '--package', 'api', 'openapi.json'], cwd);
+    const cwd = await createClientFolder('check.go', 'ogen/drive.go', 'ogen/go.mod', 'ogen/go.sum');
+    await runSuccessfully('ogen', ['--target', 'api', '--package', 'api', 'openapi.json'], cwd);
     // Its modules were downloaded when the tools were installed.
-    await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
-    await drive(join(cwd, 'drive'), [], cwd);
+    await runSuccessfully('go', ['build', '-o', 'drive', '.'], cwd, {
+      GOPROXY: 'off',
+      GOFLAGS: '',
+      GOTOOLCHAIN: 'local',
+    });
+    await runClient(join(cwd, 'drive'), [], cwd);
   });
 });
 
 describeWith(['openapi-python-client'], 'a client by openapi-python-client', () => {
   it('compiles, can express every body, and calls every operation', { timeout: 120_000 }, async () => {
-    const cwd = await prepare();
+    const cwd = await createClientFolder();
     const generated = join(cwd, 'client');
-    const python = join(dirname(await findReal('openapi-python-client')), 'python');
-    const made = await succeed(
+    const python = join(dirname(await findRealPath('openapi-python-client')), 'python');
+    const made = await runSuccessfully(
       'openapi-python-client',
       ['generate', '--path', 'openapi.json', '--output-path', 'client'],
       cwd,
     );
     expect(made).not.toMatch(/unsupported|ignor|Endpoint will not|error/i);
     await cp(join(FIXTURES, 'drive.py'), join(generated, 'drive.py'));
-    await succeed(python, ['-m', 'compileall', '-q', '.'], generated);
-    await drive(python, ['drive.py'], generated);
+    await runSuccessfully(python, ['-m', 'compileall', '-q', '.'], generated);
+    await runClient(python, ['drive.py'], generated);
   });
 });

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { decodeBodyText } from '../../src/model/http.ts';
 import { createServer, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { describeWith, runTool } from '../pipelines/tools.ts';
-import { objectOf, textOf } from '../server/caller.ts';
+import { getObject, getText } from '../server/caller.ts';
 
 /**
  * Requests of a program that knows only the OpenAPI document. The server accepts everything that the document allows, except what JSON Schema
@@ -62,8 +62,8 @@ function createStrictServer(refusals: Refusal[], statuses: number[]): Server {
     const response = await send(request);
     statuses.push(response.status);
     if (response.status !== 400) return response;
-    const body = objectOf(JSON.parse(decodeBodyText(response.body)));
-    refusals.push({ operation: `${request.method} ${new URL(request.url).pathname}`, message: textOf(body['msg']) });
+    const body = getObject(JSON.parse(decodeBodyText(response.body)));
+    refusals.push({ operation: `${request.method} ${new URL(request.url).pathname}`, message: getText(body['msg']) });
     return response;
   });
 }

@@ -12,7 +12,7 @@ const PAGE = readFileSync('docs/how-to/with-other-tools.md', 'utf8');
 describeWith(['kustomize'], 'kustomize', () => {
   it('builds what edgewise plans', async () => {
     const { page } = await createProject();
-    expect(await page('kustomize')).toEqual([done('2 to create')]);
+    expect(await page('kustomize')).toEqual([createResult('2 to create')]);
   });
 });
 
@@ -23,7 +23,7 @@ describeWith(['yq', 'kustomize'], 'yq', () => {
     expect(changed).toMatchObject({ status: 0, output: '' });
     const pool = await readFile(join(folder, 'manifests/postgres-pool.yaml'), 'utf8');
     expect(pool).toMatch(/^# yaml-language-server: [\s\S]*External\/blue: 50\n/);
-    expect(listed).toEqual(done('WeightedBackend/postgres-pool'));
+    expect(listed).toEqual(createResult('WeightedBackend/postgres-pool'));
     expect(listed?.output).toMatch(/"name": "postgres",\n\s*"hostports": \[\n\s*"1\.tcp\.example\.net:20001"/);
     expect(split).toMatchObject({ status: 0 });
     expect((await readdir(join(folder, 'split'))).sort()).toEqual([
@@ -33,7 +33,7 @@ describeWith(['yq', 'kustomize'], 'yq', () => {
       'tcpedge-postgres.yaml',
       'weightedbackend-postgres-pool.yaml',
     ]);
-    expect(await run('edgewise plan split --root split')).toEqual(done('2 to create'));
+    expect(await run('edgewise plan split --root split')).toEqual(createResult('2 to create'));
   });
 });
 
@@ -41,9 +41,9 @@ describeWith(['helm'], 'helm template', () => {
   it('builds what edgewise plans', async () => {
     const { page } = await createProject();
     const [planned] = await page('helm template');
-    expect(planned).toEqual(done('Plan for stack staging'));
-    expect(planned).toEqual(done('1.tcp.example.net:20023'));
-    expect(planned).toEqual(done('2 to create'));
+    expect(planned).toEqual(createResult('Plan for stack staging'));
+    expect(planned).toEqual(createResult('1.tcp.example.net:20023'));
+    expect(planned).toEqual(createResult('2 to create'));
   });
 });
 
@@ -51,8 +51,8 @@ describeWith(['conftest'], 'conftest', () => {
   it('checks manifests and a plan against policies, and refuses what they deny', async () => {
     const { page, folder, run } = await createProject();
     const [manifests, plan] = await page('conftest');
-    expect(manifests).toEqual(done('7 tests, 7 passed'));
-    expect(plan).toEqual(done('1 test, 1 passed'));
+    expect(manifests).toEqual(createResult('7 tests, 7 passed'));
+    expect(plan).toEqual(createResult('1 test, 1 passed'));
 
     await run('edgewise apply manifests --yes');
     const edge = join(folder, 'manifests/postgres.yaml');
@@ -67,7 +67,7 @@ describeWith(['conftest'], 'conftest', () => {
 describeWith(['kubeconform'], 'kubeconform', () => {
   it('finds the schemas of the package', async () => {
     const { page } = await createProject();
-    expect(await page('kubeconform')).toEqual([done('Valid: 7, Invalid: 0, Errors: 0')]);
+    expect(await page('kubeconform')).toEqual([createResult('Valid: 7, Invalid: 0, Errors: 0')]);
   });
 });
 
@@ -96,7 +96,7 @@ it.each([
   expect(toSection(heading)).toMatch(new RegExp(`\\((?:\\w+ )?${version}\\)`));
 });
 
-function done(text: string): ToolResult {
+function createResult(text: string): ToolResult {
   return { status: 0, output: expect.stringContaining(text) };
 }
 

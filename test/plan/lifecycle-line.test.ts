@@ -13,7 +13,7 @@ function read(text: string): DesiredState | undefined {
   return validateManifests([{ file: 'm.yaml', bytes }], { env: NO_ENVIRONMENT }).state;
 }
 
-function resourceOf(text: string): DesiredResource {
+function getResource(text: string): DesiredResource {
   const [resource] = read(text)?.resources.values() ?? [];
   if (resource === undefined) throw new Error(`Not valid: ${text}`);
   return resource;
@@ -37,9 +37,9 @@ const DOCUMENTS: readonly (readonly [name: string, text: string])[] = [
 ];
 
 it.each(DOCUMENTS)('is valid as it is printed, in %s', (_, text) => {
-  const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'adopt', value: 'cr_1' });
+  const remedy = describeLifecycleLineToAdd(getResource(text), { name: 'adopt', value: 'cr_1' });
   const pasted = insertRemedyLine(text, remedy);
-  expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
+  expect(getResource(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
     adopt: 'cr_1',
     protect: text.includes('protect'),
   });
@@ -47,7 +47,7 @@ it.each(DOCUMENTS)('is valid as it is printed, in %s', (_, text) => {
 
 it.each(DOCUMENTS)('names the stack of a hand-over, in %s', (_, text) => {
   const value = { stack: 'network', name: 'old' };
-  const remedy = describeLifecycleLineToAdd(resourceOf(text), { name: 'renamed_from', value });
+  const remedy = describeLifecycleLineToAdd(getResource(text), { name: 'renamed_from', value });
   const pasted = insertRemedyLine(text, remedy);
-  expect(resourceOf(pasted).lifecycle.takenFrom, `${remedy}\n${pasted}`).toEqual(value);
+  expect(getResource(pasted).lifecycle.takenFrom, `${remedy}\n${pasted}`).toEqual(value);
 });

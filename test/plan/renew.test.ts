@@ -48,7 +48,7 @@ function renewalAfter(days: number, pair: ResourcePair, written: Spec = {}) {
 }
 
 /** A validity of that many days from the creation. */
-function validFor(days: number): Spec {
+function toValidity(days: number): Spec {
   return { valid_after: CREATED, valid_until: toDayAfter(days).toISOString() };
 }
 
@@ -76,7 +76,7 @@ describe('a credential with rotate_after', () => {
 
 describe('a certificate', () => {
   const settings = { valid_for: '90d', renew_before: '14d' };
-  const pair = toPair(SSH_USER_CERTIFICATE, settings, validFor(90));
+  const pair = toPair(SSH_USER_CERTIFICATE, settings, toValidity(90));
 
   it('is renewed from the moment of renew_before', () => {
     expect(renewalAfter(76 - 1e-6, pair).reason).toBeUndefined();
@@ -89,7 +89,7 @@ describe('a certificate', () => {
 
   it('is replaced once it has expired, whatever else is set', () => {
     expect(renewalAfter(90, pair).reason).toBe('it expired less than a second ago');
-    expect(renewalAfter(2, toPair(SSH_USER_CERTIFICATE, {}, validFor(1))).reason).toBe('it expired 24 hours ago');
+    expect(renewalAfter(2, toPair(SSH_USER_CERTIFICATE, {}, toValidity(1))).reason).toBe('it expired 24 hours ago');
   });
 
   it.each([
@@ -118,7 +118,7 @@ describe('a certificate', () => {
   });
 
   it('is replaced if its manifest sets another validity, and both are named', () => {
-    const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
+    const short = toPair(SSH_USER_CERTIFICATE, settings, toValidity(1));
     const { kind, desired, live } = short;
     const validForMs = findManifestValidForMs(kind, desired);
     expect(listValidityDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
@@ -129,7 +129,7 @@ describe('a certificate', () => {
 
   it('is never due if its manifest sets its end', () => {
     const written = { valid_until: toDayAfter(1).toISOString() };
-    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
+    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, toValidity(1));
     expect(renewalAfter(0.5, stated, written)).toMatchObject({ reason: undefined, notes: ['expires in 12 hours'] });
     expect(renewalAfter(2, stated, written)).toMatchObject({ reason: undefined, notes: ['expired 24 hours ago'] });
   });
@@ -150,14 +150,14 @@ describe('a certificate', () => {
     ],
   ])('is warned about %d days after its creation if its manifest sets its end', (days, messages) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
-    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
+    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, toValidity(1));
     expect(listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(
       messages,
     );
   });
 
   it('is not renewed while it is taken over', () => {
-    const adopted: ResourcePair = { ...toPair(SSH_USER_CERTIFICATE, {}, validFor(1)), by: 'adopt' };
+    const adopted: ResourcePair = { ...toPair(SSH_USER_CERTIFICATE, {}, toValidity(1)), by: 'adopt' };
     expect(renewalAfter(2, adopted)).toMatchObject({
       reason: undefined,
       notes: ['it expired 24 hours ago: the next apply replaces it'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/expressions/cost.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
-import { BOMBS, FAILURES, nest, UNREADABLE } from './expensive-rules.ts';
+import { BOMBS, FAILURES, nestMacros, UNREADABLE } from './expensive-rules.ts';
 import { AFTER, evaluateRule, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
 
 /** A policy with severity warning, so that only the failure refuses the plan. */
@@ -21,13 +21,13 @@ describe('a policy that costs too much', () => {
   });
 
   it('refuses the plan in its message too', () => {
-    const { findings } = evaluateRule('false', { message: `so: \${${nest(9)}}` });
+    const { findings } = evaluateRule('false', { message: `so: \${${nestMacros(9)}}` });
     expect(findings).toMatchObject([REFUSES]);
     expect(findings[0]?.message).toContain('spec.message: takes more than 200,000 steps');
   });
 
   it('counts the steps of all others, so that many of them cannot take long together', () => {
-    const policies = Array.from({ length: 10 }, () => toPolicy(nest(4)));
+    const policies = Array.from({ length: 10 }, () => toPolicy(nestMacros(4)));
     const findings = evaluatePolicies(policies, [SUBJECT, SUBJECT], SCENE, 300_000);
     expect(findings.length).toBeGreaterThan(10);
     expect(findings.every(({ isFailure }) => isFailure)).toBe(true);

@@ -1,7 +1,7 @@
 const TEN = '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]';
 
 /** Nested macros: ten to the power of the depth steps. */
-export function nest(depth: number): string {
+export function nestMacros(depth: number): string {
   const opened = Array.from({ length: depth }, (_, level) => `${TEN}.all(v${level}, `);
   return `${opened.join('')}v0 >= 0${')'.repeat(depth)}`;
 }
@@ -22,9 +22,9 @@ const LONG_TEXT = `"${'a'.repeat(9_000)}"`;
 
 /** Rules that exceed the limit of steps if they are evaluated to their end. All of them can be read. */
 export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
-  ['macros in macros', nest(9)],
-  ['macros in macros whose error is of no account', `${nest(9)} || true`],
-  ['macros in macros in a macro that swallows errors', `[1, 2].exists(x, ${nest(9)} || x == 2)`],
+  ['macros in macros', nestMacros(9)],
+  ['macros in macros whose error is of no account', `${nestMacros(9)} || true`],
+  ['macros in macros in a macro that swallows errors', `[1, 2].exists(x, ${nestMacros(9)} || x == 2)`],
   ['map in map', `${TEN}.map(a, ${TEN}.map(b, ${TEN}.map(c, ${TEN}.map(d, ${TEN}.map(e, a + e))))).size() > 0`],
   ['a text that doubles', createNestedValue(20, LONG_TEXT, double, (name) => `${name}.size() > 0`)],
   ['a list that doubles', createNestedValue(20, TEN, double, (name) => `${name}.size() > 0`)],

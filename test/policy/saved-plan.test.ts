@@ -9,8 +9,8 @@ import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
 const NOT_ON_SUNDAYS = toPolicyText('sundays', { require: 'now.getDayOfWeek() != 0', message: 'It is Sunday.' });
-const SUNDAY = () => new Date('2026-03-01T12:00:00Z');
-const MONDAY = () => new Date('2026-03-02T12:00:00Z');
+const createSunday = () => new Date('2026-03-01T12:00:00Z');
+const createMonday = () => new Date('2026-03-02T12:00:00Z');
 
 /** A saved plan that creates an edge, made with or without policies. */
 async function savePlan(line = 'plan edgewise.yaml -o plan.json', files: Readonly<Record<string, string>> = {}) {
@@ -34,10 +34,10 @@ describe('an apply of an approved plan', () => {
       const workspace = await savePlan();
       await workspace.write({ 'sundays.yaml': NOT_ON_SUNDAYS });
       const line = `${apply} --policies sundays.yaml`;
-      const refused = await workspace.edgewise(line, { now: SUNDAY });
+      const refused = await workspace.edgewise(line, { now: createSunday });
       expect([refused.exitCode, refused.stdout]).toEqual([5, expect.stringContaining('TCPEdge/a: It is Sunday.')]);
       expect(countWrites(workspace)).toBe(0);
-      expect(await workspace.edgewise(line, { now: MONDAY })).toMatchObject({ exitCode: 0 });
+      expect(await workspace.edgewise(line, { now: createMonday })).toMatchObject({ exitCode: 0 });
       expect(countWrites(workspace)).toBe(1);
     },
   );
@@ -51,10 +51,10 @@ describe('an apply of an approved plan', () => {
       expect(plan.violations).toMatchObject([{ rule: 'policy', policy: 'sundays', addresses: ['TCPEdge/a'] }]);
       return { ...plan, violations: [] };
     });
-    expect(await workspace.edgewise(line, { now: SUNDAY })).toMatchObject({ exitCode: 5 });
+    expect(await workspace.edgewise(line, { now: createSunday })).toMatchObject({ exitCode: 5 });
     expect(countWrites(workspace)).toBe(0);
-    await workspace.edgewise('plan edgewise.yaml --policies sundays.yaml -o plan.json', { now: SUNDAY });
-    expect(await workspace.edgewise(line, { now: MONDAY })).toMatchObject({ exitCode: 0 });
+    await workspace.edgewise('plan edgewise.yaml --policies sundays.yaml -o plan.json', { now: createSunday });
+    expect(await workspace.edgewise(line, { now: createMonday })).toMatchObject({ exitCode: 0 });
   });
 
   it('takes labels from the manifests, and not from the file', async () => {

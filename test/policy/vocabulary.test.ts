@@ -13,7 +13,7 @@ import { toPolicyText } from './policy-text.ts';
 const PLAN = createPlanJsonSchema();
 
 /** The schema at a path of a schema. */
-function at(schema: Json | undefined, ...path: readonly string[]): JsonObject {
+function getSchemaAt(schema: Json | undefined, ...path: readonly string[]): JsonObject {
   const found = path.reduce<Json | undefined>(
     (one, step) => (isJsonObject(one) ? toPart(one)[step] : undefined),
     schema,
@@ -25,10 +25,10 @@ function at(schema: Json | undefined, ...path: readonly string[]): JsonObject {
 /** Resolves a reference. */
 function toPart(schema: JsonObject): JsonObject {
   const { $ref } = schema;
-  return typeof $ref === 'string' ? at(PLAN, ...$ref.split('/').slice(1)) : schema;
+  return typeof $ref === 'string' ? getSchemaAt(PLAN, ...$ref.split('/').slice(1)) : schema;
 }
 
-const CHANGE = at(PLAN, 'properties', 'changes', 'items', 'properties');
+const CHANGE = getSchemaAt(PLAN, 'properties', 'changes', 'items', 'properties');
 
 function listNames(schema: JsonObject): readonly string[] {
   const alternatives = [schema['oneOf'], schema['anyOf']].flatMap((one) => (Array.isArray(one) ? one : []));
@@ -38,10 +38,10 @@ function listNames(schema: JsonObject): readonly string[] {
 
 describe('the variables of expressions', () => {
   it.each([
-    ['Danger', at(CHANGE, 'dangers', 'items')],
-    ['Difference', at(CHANGE, 'differences', 'items')],
-    ['Totals', at(PLAN, 'properties', 'totals')],
-    ['Made', at(PLAN, 'properties', 'made')],
+    ['Danger', getSchemaAt(CHANGE, 'dangers', 'items')],
+    ['Difference', getSchemaAt(CHANGE, 'differences', 'items')],
+    ['Totals', getSchemaAt(PLAN, 'properties', 'totals')],
+    ['Made', getSchemaAt(PLAN, 'properties', 'made')],
   ] as const)('have the names of the JSON of a plan, and no others: %s', (type, schema) => {
     expect(Object.keys(KIND_INDEPENDENT_POLICY_TYPES[type]).sort()).toEqual(listNames(schema));
   });
@@ -52,7 +52,9 @@ describe('the variables of expressions', () => {
       computed.Change,
     );
     expect(
-      Object.keys(KIND_INDEPENDENT_POLICY_TYPES.Plan).filter((name) => !Object.hasOwn(at(PLAN, 'properties'), name)),
+      Object.keys(KIND_INDEPENDENT_POLICY_TYPES.Plan).filter(
+        (name) => !Object.hasOwn(getSchemaAt(PLAN, 'properties'), name),
+      ),
     ).toEqual(computed.Plan);
   });
 

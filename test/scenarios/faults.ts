@@ -34,7 +34,7 @@ export function withFaults(transport: Transport, faults: readonly Fault[], inter
     if (fault === undefined) return transport(request);
     left.set(fault, (left.get(fault) ?? 0) - 1);
     if (fault.interrupt) interrupt();
-    return answer(transport, request, fault);
+    return respondWithFault(transport, request, fault);
   };
 }
 
@@ -52,7 +52,7 @@ export function createOmittingService(transport: Transport): Transport {
   };
 }
 
-async function answer(transport: Transport, request: Request, fault: Fault): Promise<Response> {
+async function respondWithFault(transport: Transport, request: Request, fault: Fault): Promise<Response> {
   if (fault.answer === undefined && !fault.lost)
     return changeResponse(await transport(await without(request, fault)), fault);
   if (fault.after) await transport(request);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseServerSeed, type ServerOptions, type ServerSeed } from '../../src/server/index.ts';
-import { listOf, textOf } from './caller.ts';
+import { getList, getText } from './caller.ts';
 import { createTestServer, type TestServer } from './test-server.ts';
 
 type Rules = NonNullable<ServerSeed['abuse_report_rules']>;
@@ -11,17 +11,17 @@ interface Reported extends TestServer {
   readonly readStatuses: () => Promise<readonly unknown[]>;
 }
 
-async function report(hostnames: readonly string[], options: ServerOptions = {}): Promise<Reported> {
+async function submitReport(hostnames: readonly string[], options: ServerOptions = {}): Promise<Reported> {
   const test = createTestServer(options);
   const urls = hostnames.map((hostname) => `https://${hostname}/`);
   const created = await test.call('POST', '/abuse_reports', { body: { urls } });
-  const path = `/abuse_reports/${textOf(created.body['id'])}`;
+  const path = `/abuse_reports/${getText(created.body['id'])}`;
   return { ...test, path, readStatuses: () => readStatuses(test, path) };
 }
 
 async function readStatuses({ call }: TestServer, path: string): Promise<readonly unknown[]> {
   const { body } = await call('GET', path);
-  return [body['status'], ...listOf(body['hostnames']).map(({ status }) => status)];
+  return [body['status'], ...getList(body['hostnames']).map(({ status }) => status)];
 }
 
 function withRules(...rules: Rules): ServerOptions {
@@ -30,7 +30,7 @@ function withRules(...rules: Rules): ServerOptions {
 
 describe('an abuse report', () => {
   it('is decided host name by host name, on the clock of the server', async () => {
-    const { readStatuses, wait } = await report(['nowhere.invalid', 'a.example.com']);
+    const { readStatuses, wait } = await submitReport(['nowhere.invalid', 'a.example.com']);
     wait(9);
     expect(await readStatuses()).toEqual(['PENDING', 'PENDING', 'PENDING']);
     wait(1);
@@ -40,7 +40,7 @@ describe('an abuse report', () => {
   });
 
   it('is decided by the first rule of the seed for a host name', async () => {
-    const { readStatuses, wait } = await report(
+    const { readStatuses, wait } = await submitReport(
       ['good.example.com', 'example.com', 'notexample.com', 'A.B.EXAMPLE.com.'],
       withRules(
         { hostname: 'good.example.com', status: 'UNBANNED', after_seconds: 1 },
@@ -57,7 +57,7 @@ describe('an abuse report', () => {
   });
 
   it('stays open for a host name without a rule', async () => {
-    const { readStatuses, wait } = await report(
+    const { readStatuses, wait } = await submitReport(
       ['a.example.com', 'b.example.com', 'c.example.net'],
       withRules(
         { hostname: 'a.example.com', status: 'PENDING', after_seconds: 1 },
@@ -66,13 +66,16 @@ describe('an abuse report', () => {
     );
     wait(10 * 365 * 24 * 3600);
     expect(await readStatuses()).toEqual(['PARTIALLY_PROCESSED', 'PENDING', 'BANNED', 'PENDING']);
-    const undecided = await report(['a.example.com'], withRules());
+    const undecided = await submitReport(['a.example.com'], withRules());
     undecided.wait(3600);
     expect(await undecided.readStatuses()).toEqual(['PENDING', 'PENDING']);
   });
 
   it('continues in the next server, as do the rules', async () => {
-    const first = await report(['a.example.com'], withRules({ hostname: '*', status: 'IGNORE', after_seconds: 120 }));
+    const first = await submitReport(
+      ['a.example.com'],
+      withRules({ hostname: '*', status: 'IGNORE', after_seconds: 120 }),
+    );
     const snapshot = parseServerSeed(JSON.stringify(first.server.snapshot()));
     const next = createTestServer({ seed: snapshot });
     next.wait(119);

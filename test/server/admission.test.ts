@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, parseApiKey, type RequestLogEntry } from '../../src/server/server.ts';
-import { objectOf, textOf } from './caller.ts';
+import { getObject, getText } from './caller.ts';
 import { createTestServer, MEMBER } from './test-server.ts';
 
 const SECRET = 'sk-very-secret-0123456789';
@@ -97,7 +97,7 @@ describe('the operation id', () => {
     const bad = await call('GET', '/edges/tcp/edgtcp_x');
     expect(good.headers.get('operation-id')).toMatch(/^op_[0-9A-Za-z]{27}$/);
     expect(bad.headers.get('operation-id')).not.toBe(good.headers.get('operation-id'));
-    expect(objectOf(bad.body['details'])['operation_id']).toBe(bad.headers.get('operation-id'));
+    expect(getObject(bad.body['details'])['operation_id']).toBe(bad.headers.get('operation-id'));
   });
 });
 
@@ -160,7 +160,7 @@ describe('the log', () => {
     const refused = await call('PUT', '/credentials');
     const told = JSON.stringify([entries, wrong.body, refused.body]);
     expect(told).not.toContain(SECRET);
-    expect(told).not.toContain(textOf(body['token']));
+    expect(told).not.toContain(getText(body['token']));
   });
 
   it('has a bug, whose response is 500 without its details', async () => {

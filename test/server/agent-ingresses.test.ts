@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import { type Call, objectOf, textOf } from './caller.ts';
+import { type Call, getObject, getText } from './caller.ts';
 import { createTestServer, START, type TestServer } from './test-server.ts';
 
 const DAY = 24 * 3600;
@@ -14,7 +14,7 @@ async function createManaged(domain: string): Promise<Managed> {
   const test = createTestServer();
   const body = { domain, certificate_management_policy: {} };
   const created = await test.call('POST', '/agent_ingresses', { body });
-  const path = `/agent_ingresses/${textOf(created.body['id'])}`;
+  const path = `/agent_ingresses/${getText(created.body['id'])}`;
   return { ...test, path, readStatus: async () => toStatus((await test.call('GET', path)).body) };
 }
 
@@ -30,7 +30,7 @@ describe('an agent ingress', () => {
   it('has a path as its URI, unlike other kinds', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/agent_ingresses', { body: { domain: 'agents.example.com' } });
-    expect(body['uri']).toBe(`/agent_ingresses/${textOf(body['id'])}`);
+    expect(body['uri']).toBe(`/agent_ingresses/${getText(body['id'])}`);
     expect(body['region_domains']).toEqual(['us.agents.example.com', 'eu.agents.example.com', 'ap.agents.example.com']);
   });
 });
@@ -83,7 +83,7 @@ describe('the certificate of an agent ingress', () => {
 
   it('has null as its error without one', async () => {
     const { readStatus } = await createManaged('agents.example.com');
-    expect(objectOf(objectOf(await readStatus())['provisioning_job'])).toHaveProperty('error_code', null);
+    expect(getObject(getObject(await readStatus())['provisioning_job'])).toHaveProperty('error_code', null);
   });
 
   it('is requested again if the policy changes, and not if it stays', async () => {

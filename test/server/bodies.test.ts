@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { objectOf, textOf } from './caller.ts';
+import { getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
 const MIB = 1024 * 1024;
@@ -16,7 +16,7 @@ async function send(bytes: Bytes, headers: Record<string, string> = {}): Promise
 }
 
 /** A body of this many bytes that is valid JSON. */
-function pad(length: number): string {
+function createBody(length: number): string {
   return `{}${' '.repeat(length - 2)}`;
 }
 
@@ -77,7 +77,7 @@ describe('a request body', () => {
 
   it('gets 400 if it is not UTF-8', async () => {
     const response = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
-    expect([response.status, objectOf(JSON.parse(await response.text()))['msg']]).toEqual([
+    expect([response.status, getObject(JSON.parse(await response.text()))['msg']]).toEqual([
       400,
       'The body is not UTF-8',
     ]);
@@ -88,26 +88,26 @@ describe('a request body', () => {
       pull: (controller) => controller.error(new Error('the connection is gone')),
     });
     const response = await send(broken);
-    expect(objectOf(JSON.parse(await response.text()))).toMatchObject({ error_code: 'bad_body', status_code: 400 });
+    expect(getObject(JSON.parse(await response.text()))).toMatchObject({ error_code: 'bad_body', status_code: 400 });
   });
 
   it.each([
     [
       'that says how long it is',
-      (length: number): [Bytes, Record<string, string>] => [pad(length), { 'content-length': String(length) }],
+      (length: number): [Bytes, Record<string, string>] => [createBody(length), { 'content-length': String(length) }],
     ],
     [
       'that does not say how long it is',
-      (length: number): [Bytes, Record<string, string>] => [new Blob([pad(length)]).stream(), {}],
+      (length: number): [Bytes, Record<string, string>] => [new Blob([createBody(length)]).stream(), {}],
     ],
     [
       'that says less than it is',
-      (length: number): [Bytes, Record<string, string>] => [pad(length), { 'content-length': '2' }],
+      (length: number): [Bytes, Record<string, string>] => [createBody(length), { 'content-length': '2' }],
     ],
   ])('has at most 1 MiB: %s', async (_, toBody) => {
     expect((await send(...toBody(MIB))).status).toBe(201);
     const response = await send(...toBody(MIB + 1));
-    expect(objectOf(JSON.parse(await response.text()))).toMatchObject({
+    expect(getObject(JSON.parse(await response.text()))).toMatchObject({
       error_code: 'body_too_large',
       status_code: 413,
     });
@@ -121,7 +121,7 @@ describe('the fields of a body', () => {
     const { status, body } = await call('POST', '/edges/tcp', { body: asked });
     expect(status).toBe(400);
     expect(body).toMatchObject({ error_code: 'invalid_field', details: { field: 'description' } });
-    expect(textOf(body['msg']).split('; ')).toMatchInlineSnapshot(`
+    expect(getText(body['msg']).split('; ')).toMatchInlineSnapshot(`
       [
         "description must be text, but is the number 5",
         "hostports[1] \`b\` is not \`host:port\` with a port from 1 to 65535",
@@ -169,7 +169,7 @@ describe('the fields of a body', () => {
     const { call, server } = createTestServer();
     const answer = await call('POST', path, { body });
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'invalid_field', details: { field } } });
-    expect(textOf(answer.body['msg'])).toMatch(/contains (a NUL character|half of a surrogate pair)/);
+    expect(getText(answer.body['msg'])).toMatch(/contains (a NUL character|half of a surrogate pair)/);
     expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
   });
 
@@ -179,7 +179,7 @@ describe('the fields of a body', () => {
     const created = await call('POST', '/edges/tcp', { body: nulls });
     expect(created.status).toBe(201);
     expect(created.body['id']).not.toBe('edgtcp_mine');
-    const path = `/edges/tcp/${textOf(created.body['id'])}`;
+    const path = `/edges/tcp/${getText(created.body['id'])}`;
     const changed = await call('PATCH', path, { body: { ...nulls, metadata: 'x' } });
     expect([changed.status, changed.body['id'], changed.body['metadata']]).toEqual([200, created.body['id'], 'x']);
   });
@@ -203,7 +203,7 @@ describe('the fields of a body', () => {
     const created = await call('POST', '/edges/tcp', { body });
     expect(created.status).toBe(201);
     expect(JSON.stringify(created.body)).not.toContain('nobody');
-    const path = `/edges/tcp/${textOf(created.body['id'])}`;
+    const path = `/edges/tcp/${getText(created.body['id'])}`;
     const changed = await call('PATCH', path, { body: { traffic_policy: null, description: 'x' } });
     expect([changed.status, changed.body['description']]).toEqual([200, 'x']);
     const set = await call('PUT', `${path}/backend`, { body: { backend_id: 'bkdtg_1', nobody: null } });
@@ -215,7 +215,7 @@ describe('the fields of a body', () => {
   it('are accepted as an empty text for a time, an owner or a word, which is then not set', async () => {
     const { call } = createTestServer();
     const credential = await call('POST', '/credentials', { body: { owner_id: '', description: 'x' } });
-    expect([credential.status, textOf(credential.body['owner_id'])]).toEqual([201, expect.stringMatching(/^usr_/)]);
+    expect([credential.status, getText(credential.body['owner_id'])]).toEqual([201, expect.stringMatching(/^usr_/)]);
     const policy = { authority: '', private_key_type: '' };
     const ingress = { domain: 'a.example.com', certificate_management_policy: policy };
     const { body: made } = await call('POST', '/agent_ingresses', { body: ingress });
@@ -227,7 +227,7 @@ describe('the fields of a body', () => {
       valid_until: '',
     };
     const { status, body } = await call('POST', '/ssh_user_certificates', { body: certificate });
-    const [from, to] = [body['valid_after'], body['valid_until']].map((time) => Date.parse(textOf(time)));
+    const [from, to] = [body['valid_after'], body['valid_until']].map((time) => Date.parse(getText(time)));
     expect([status, Number(to) - Number(from)]).toEqual([201, 86_400_000]);
   });
 

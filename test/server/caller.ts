@@ -45,19 +45,19 @@ export function createCaller({ transport, baseUrl, key, versionHeader }: Target)
 }
 
 /** Returns a text in a body. Throws if it is not one. */
-export function textOf(value: Json | undefined): string {
+export function getText(value: Json | undefined): string {
   if (typeof value !== 'string') throw new Error(`Not a text: ${JSON.stringify(value)}`);
   return value;
 }
 
 /** Returns an object in a body. Throws if it is not one. */
-export function objectOf(value: Json | undefined): JsonObject {
+export function getObject(value: Json | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error(`Not an object: ${JSON.stringify(value)}`);
   return value;
 }
 
 /** Returns a list of objects in a body. Throws if it is not one. */
-export function listOf(value: Json | undefined): readonly JsonObject[] {
+export function getList(value: Json | undefined): readonly JsonObject[] {
   if (!Array.isArray(value)) throw new Error(`Not a list: ${JSON.stringify(value)}`);
-  return value.map(objectOf);
+  return value.map(getObject);
 }

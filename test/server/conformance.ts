@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createOpenApiDocument } from '../../src/schemas/openapi.ts';
-import { objectOf, textOf } from './caller.ts';
+import { getObject, getText } from './caller.ts';
 
 /** Compares the responses of a server with its OpenAPI document: a request fails if its response is undocumented or differs from the document. */
 
@@ -52,31 +52,31 @@ function createValidator(): Ajv2020 {
 
 function findOperation(request: Request): JsonObject | undefined {
   const { pathname } = new URL(request.url);
-  const paths = Object.entries(objectOf(DOCUMENT['paths']));
+  const paths = Object.entries(getObject(DOCUMENT['paths']));
   const found = paths.find(([path]) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
-  const operation = found && objectOf(found[1])[request.method.toLowerCase()];
+  const operation = found && getObject(found[1])[request.method.toLowerCase()];
   return isJsonObject(operation) ? operation : undefined;
 }
 
 async function checkResponse(what: string, operation: JsonObject | undefined, response: Response): Promise<void> {
   const documented =
-    operation === undefined ? toAnywhere(response.status) : objectOf(operation['responses'])[response.status];
+    operation === undefined ? toAnywhere(response.status) : getObject(operation['responses'])[response.status];
   if (!isJsonObject(documented)) throw new Error(`${what}: the status ${response.status} is not documented`);
   const { headers = {}, content } = resolve(documented);
-  for (const name of Object.keys(objectOf(headers)))
+  for (const name of Object.keys(getObject(headers)))
     if (!response.headers.has(name)) throw new Error(`${what}: the header ${name} is missing`);
   if (content === undefined) {
     if ((await response.text()) !== '') throw new Error(`${what}: a body where none is documented`);
     return;
   }
   if (response.headers.get('content-type') !== 'application/json') throw new Error(`${what}: not application/json`);
-  checkBody(objectOf(content), JSON.parse(await response.text()), what);
+  checkBody(getObject(content), JSON.parse(await response.text()), what);
 }
 
 async function checkRequest(operation: JsonObject, request: Request): Promise<void> {
   const { requestBody } = operation;
   if (requestBody === undefined) return;
-  const content = objectOf(objectOf(requestBody)['content']);
+  const content = getObject(getObject(requestBody)['content']);
   const body = withoutTolerated(JSON.parse(await request.text()));
   if (Object.keys(body).length === 0) return;
   checkBody(content, body, `the body of ${request.method} ${request.url}`);
@@ -87,7 +87,7 @@ async function checkRequest(operation: JsonObject, request: Request): Promise<vo
  * empty texts in place of unspecified values.
  */
 function withoutTolerated({ id: _, ...body }: JsonObject): JsonObject {
-  return objectOf(withoutEmpty(body));
+  return getObject(withoutEmpty(body));
 }
 
 function withoutEmpty(value: Json): Json {
@@ -98,8 +98,8 @@ function withoutEmpty(value: Json): Json {
 }
 
 function checkBody(content: JsonObject, value: Json, what: string): void {
-  const schema = objectOf(objectOf(content['application/json'])['schema']);
-  if (schema['$ref'] !== undefined) checkSchema(textOf(schema['$ref']), value, what);
+  const schema = getObject(getObject(content['application/json'])['schema']);
+  if (schema['$ref'] !== undefined) checkSchema(getText(schema['$ref']), value, what);
 }
 
 function toAnywhere(status: number): JsonObject | undefined {
@@ -110,6 +110,6 @@ function toAnywhere(status: number): JsonObject | undefined {
 function resolve(response: JsonObject): JsonObject {
   const { $ref } = response;
   if ($ref === undefined) return response;
-  const steps = textOf($ref).split('/').slice(1);
-  return steps.reduce<JsonObject>((inner, step) => objectOf(inner[step]), DOCUMENT);
+  const steps = getText($ref).split('/').slice(1);
+  return steps.reduce<JsonObject>((inner, step) => getObject(inner[step]), DOCUMENT);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { createCaller, textOf } from './caller.ts';
+import { createCaller, getText } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';
 
 /** Reports cannot be deleted: another service keeps them. */
@@ -27,7 +27,7 @@ export function describeAbuseReports(target: ContractTarget): void {
 
     it('is read by its id', async () => {
       const { body } = await post({ urls: ['https://a.example.com/'] });
-      const read = await call('GET', `/abuse_reports/${textOf(body['id'])}`);
+      const read = await call('GET', `/abuse_reports/${getText(body['id'])}`);
       expect([read.status, read.body['id']]).toEqual([200, body['id']]);
       expect((await call('GET', '/abuse_reports/abrp_nobody')).status).toBe(404);
     });

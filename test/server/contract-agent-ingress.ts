@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT_INGRESS } from '../../src/kinds/tables/agent-ingress.ts';
 import type { Json } from '../../src/model/json.ts';
-import { objectOf, textOf } from './caller.ts';
+import { getObject, getText } from './caller.ts';
 import { describeKind, expectFields, RUN, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 
@@ -46,12 +46,12 @@ export function describeAgentIngresses(target: ContractTarget): void {
       expectFields(AGENT_INGRESS, body, {
         certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'rsa' },
       });
-      expect(objectOf(body['certificate_management_status'])).toHaveProperty('renews_at');
+      expect(getObject(body['certificate_management_status'])).toHaveProperty('renews_at');
     });
 
     it('loses the certificate management with null', async () => {
       const { body } = await post({ certificate_management_policy: {} });
-      const path = `/agent_ingresses/${textOf(body['id'])}`;
+      const path = `/agent_ingresses/${getText(body['id'])}`;
       await call('PATCH', path, { body: { certificate_management_policy: null } });
       expect((await call('GET', path)).body).toMatchObject({
         certificate_management_policy: null,

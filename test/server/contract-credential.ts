@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import type { Json } from '../../src/model/json.ts';
-import { listOf, textOf } from './caller.ts';
+import { getList, getText } from './caller.ts';
 import { describeKind, expectSpec, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 
@@ -23,11 +23,11 @@ export function describeCredentials(target: ContractTarget): void {
 
     it('is shown by the creation and never after it', async () => {
       const { body } = await post();
-      expect(textOf(body['token']).length).toBeGreaterThan(20);
-      const path = `/credentials/${textOf(body['id'])}`;
+      expect(getText(body['token']).length).toBeGreaterThan(20);
+      const path = `/credentials/${getText(body['id'])}`;
       expect((await call('GET', path)).body['token']).toBeNull();
       expect((await call('PATCH', path, { body: { description: 'x' } })).body['token']).toBeNull();
-      const listed = listOf((await call('GET', '/credentials')).body['credentials']);
+      const listed = getList((await call('GET', '/credentials')).body['credentials']);
       expect(listed.map(({ token }) => token).filter((token) => token !== null)).toEqual([]);
     });
 
@@ -36,7 +36,7 @@ export function describeCredentials(target: ContractTarget): void {
     });
 
     it('belongs to the caller unless something else is said', async () => {
-      expect(textOf((await post()).body['owner_id'])).toMatch(/^(usr|bot)_/);
+      expect(getText((await post()).body['owner_id'])).toMatch(/^(usr|bot)_/);
     });
 
     it('may do everything without an ACL, or with *', async () => {
@@ -46,7 +46,7 @@ export function describeCredentials(target: ContractTarget): void {
 
     it('gets its freedom back with an empty ACL', async () => {
       const { body } = await post({ acl: ['bind:example.com'] });
-      const path = `/credentials/${textOf(body['id'])}`;
+      const path = `/credentials/${getText(body['id'])}`;
       await call('PATCH', path, { body: { acl: [] } });
       expectSpec(CREDENTIAL, (await call('GET', path)).body, { acl: [] });
     });

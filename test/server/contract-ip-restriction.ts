@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { describeKind, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 
@@ -41,7 +41,7 @@ export function describeIpRestrictions(target: ContractTarget): void {
     it('are in one restriction for each type', async () => {
       const first = await post({ type: 'endpoints', ip_policy_ids: [ipp] });
       expect((await post({ type: 'endpoints', ip_policy_ids: [ipp] })).status).toBe(409);
-      await call('DELETE', `/ip_restrictions/${textOf(first.body['id'])}`);
+      await call('DELETE', `/ip_restrictions/${getText(first.body['id'])}`);
       expect((await post({ type: 'endpoints', ip_policy_ids: [ipp] })).status).toBe(201);
     });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import type { Json } from '../../src/model/json.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { describeKind, expectFields, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
@@ -35,12 +35,12 @@ export function describeSshCertificates(target: ContractTarget): void {
     it('is signed, with the type of its key', async () => {
       const { body } = await post();
       expect(body['key_type']).toBe('ed25519');
-      expect(textOf(body['certificate'])).toMatch(/^ssh-ed25519-cert-v01@openssh\.com [A-Za-z0-9+/=]+/);
+      expect(getText(body['certificate'])).toMatch(/^ssh-ed25519-cert-v01@openssh\.com [A-Za-z0-9+/=]+/);
     });
 
     it('holds for 24 hours from now unless something else is said', async () => {
       const { body } = await post();
-      const [after, until] = [textOf(body['valid_after']), textOf(body['valid_until'])].map(Date.parse);
+      const [after, until] = [getText(body['valid_after']), getText(body['valid_until'])].map(Date.parse);
       expect(Number(until) - Number(after)).toBe(DAY_MS);
     });
 
@@ -57,7 +57,7 @@ export function describeSshCertificates(target: ContractTarget): void {
 
     it('is the same when description and metadata change', async () => {
       const created = await post();
-      const path = `/ssh_user_certificates/${textOf(created.body['id'])}`;
+      const path = `/ssh_user_certificates/${getText(created.body['id'])}`;
       const changed = await call('PATCH', path, { body: { description: 'x', metadata: 'y' } });
       expect(changed.body).toEqual({ ...created.body, description: 'x', metadata: 'y' });
     });

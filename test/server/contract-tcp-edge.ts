@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import type { Json } from '../../src/model/json.ts';
-import { listOf, objectOf, textOf } from './caller.ts';
+import { getList, getObject, getText } from './caller.ts';
 import { describeKind, expectSpec, RUN, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 
@@ -37,7 +37,7 @@ export function describeTcpEdges(target: ContractTarget): void {
     const { bkdtg, ipp } = target.ids;
     const createEdge = async (body: Record<string, Json> = {}): Promise<string> => {
       const { body: edge } = await call('POST', '/edges/tcp', { body });
-      return `/edges/tcp/${textOf(edge['id'])}`;
+      return `/edges/tcp/${getText(edge['id'])}`;
     };
 
     it('are not there unless they are asked for', async () => {
@@ -102,8 +102,8 @@ export function describeTcpEdges(target: ContractTarget): void {
       const config = { some_key: { anotherKey: [1, 'two', null, { three: false }] } };
       const action = { type: 'custom-action', config };
       const path = await createEdge({ policy: { outbound: [{ actions: [action] }] } });
-      const policy = objectOf((await call('GET', path)).body['policy']);
-      expect(listOf(listOf(policy['outbound'])[0]?.['actions'])).toEqual([action]);
+      const policy = getObject((await call('GET', path)).body['policy']);
+      expect(getList(getList(policy['outbound'])[0]?.['actions'])).toEqual([action]);
     });
 
     it('a policy is as good as none when it is disabled and has no rules', async () => {

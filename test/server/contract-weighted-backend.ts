@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WEIGHTED_BACKEND } from '../../src/kinds/tables/weighted-backend.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { describeKind, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';
 
@@ -18,7 +18,7 @@ export function describeWeightedBackends(target: ContractTarget): void {
     const { bkdtg, ipp } = target.ids;
     const createBackend = async (): Promise<string> => {
       const { body } = await call('POST', '/backends/weighted', { body: { backends: { [bkdtg]: 5 } } });
-      return textOf(body['id']);
+      return getText(body['id']);
     };
 
     it.each([-1, 10_001, 0.5, '5', null])('do not have the weight %s', async (weight) => {
@@ -49,7 +49,7 @@ export function describeWeightedBackends(target: ContractTarget): void {
       const id = await createBackend();
       const edge = await call('POST', '/edges/tcp', { body: { backend: { backend_id: id } } });
       expect((await call('DELETE', `/backends/weighted/${id}`)).status).toBe(409);
-      expect((await call('DELETE', `/edges/tcp/${textOf(edge.body['id'])}/backend`)).status).toBe(204);
+      expect((await call('DELETE', `/edges/tcp/${getText(edge.body['id'])}/backend`)).status).toBe(204);
       expect((await call('DELETE', `/backends/weighted/${id}`)).status).toBe(204);
     });
   });

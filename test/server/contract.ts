@@ -4,7 +4,7 @@ import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { readResource } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { type Answer, type Call, createCaller, listOf, textOf } from './caller.ts';
+import { type Answer, type Call, createCaller, getList, getText } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';
 
 /** How to create resources of a kind, for the claims about every kind. */
@@ -33,7 +33,7 @@ export function useCleanCaller(target: ContractTarget): Call {
   });
   return async (method, path, options) => {
     const answer = await call(method, path, options);
-    if (method === 'POST' && answer.status === 201) created.push(`${path}/${textOf(answer.body['id'])}`);
+    if (method === 'POST' && answer.status === 201) created.push(`${path}/${getText(answer.body['id'])}`);
     return answer;
   };
 }
@@ -44,14 +44,14 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
     const call = useCleanCaller(target);
     const post = (number: number, more: JsonObject = {}): Promise<Answer> =>
       call('POST', kind.path, { body: { ...create(number, target.ids), ...more } });
-    const pathOf = ({ body }: Answer): string => `${kind.path}/${textOf(body['id'])}`;
+    const pathOf = ({ body }: Answer): string => `${kind.path}/${getText(body['id'])}`;
 
     it('is created with 201, an id with its prefix, a URI and the time of creation', async () => {
       const { status, body } = await post(0);
       expect(status).toBe(201);
       expect(body).toMatchObject({ id: expect.stringMatching(new RegExp(`^${kind.idPrefix}_.+`)) });
-      expect(textOf(body['uri'])).toMatch(new RegExp(`${kind.path}/${textOf(body['id'])}$`));
-      expect(Date.parse(textOf(body['created_at']))).not.toBeNaN();
+      expect(getText(body['uri'])).toMatch(new RegExp(`${kind.path}/${getText(body['id'])}$`));
+      expect(Date.parse(getText(body['created_at']))).not.toBeNaN();
     });
 
     it('shows what was asked for, at creation and when it is read', async () => {
@@ -67,8 +67,8 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
       const ids = [await post(0), await post(1), await post(2)].map(({ body }) => body['id']);
       const { status, body } = await call('GET', kind.path);
       expect(status).toBe(200);
-      expect(textOf(body['uri'])).toContain(kind.path);
-      const listed = listOf(body[String(kind.listKey)]).map(({ id }) => id);
+      expect(getText(body['uri'])).toContain(kind.path);
+      const listed = getList(body[String(kind.listKey)]).map(({ id }) => id);
       expect(listed.filter((id) => ids.includes(id ?? null))).toEqual(ids.toReversed());
     });
 
@@ -78,10 +78,10 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
       let next: string | null = `${kind.path}?limit=1`;
       while (next !== null && !ids.every((id) => seen.includes(id))) {
         const { body } = await call('GET', next);
-        const page = listOf(body[String(kind.listKey)]);
+        const page = getList(body[String(kind.listKey)]);
         expect(page.length).toBeLessThanOrEqual(1);
         seen.push(...page.map(({ id }) => id));
-        next = body['next_page_uri'] === null ? null : textOf(body['next_page_uri']);
+        next = body['next_page_uri'] === null ? null : getText(body['next_page_uri']);
       }
       expect(seen.filter((id) => ids.some((other) => other === id))).toEqual(ids.toReversed());
     });
@@ -89,7 +89,7 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
     it('goes on in the list before the resource that `before_id` names', async () => {
       const [older, newer] = [await post(0), await post(1)];
       const { body } = await call('GET', `${kind.path}?limit=100&before_id=${newer.body['id']}`);
-      const listed = listOf(body[String(kind.listKey)]).map(({ id }) => id);
+      const listed = getList(body[String(kind.listKey)]).map(({ id }) => id);
       expect(listed[0]).toBe(older.body['id']);
     });
 
@@ -117,7 +117,7 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
       expect((await call('DELETE', pathOf(created))).status).toBe(404);
       expect((await call('PATCH', pathOf(created), { body: { description: 'x' } })).status).toBe(404);
       const { body } = await call('GET', kind.path);
-      expect(listOf(body[String(kind.listKey)]).map(({ id }) => id)).not.toContain(created.body['id']);
+      expect(getList(body[String(kind.listKey)]).map(({ id }) => id)).not.toContain(created.body['id']);
     });
 
     it.each([

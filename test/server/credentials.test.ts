@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { createTestServer, MEMBER } from './test-server.ts';
 
 describe('the owner of a credential', () => {
@@ -23,14 +23,14 @@ describe('a token', () => {
   it('is the end of the id and an unguessable part', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/credentials', { body: {} });
-    const [, suffix] = textOf(body['id']).split('_');
-    expect(textOf(body['token'])).toMatch(new RegExp(`^${suffix}_[0-9A-Za-z]{20}$`));
+    const [, suffix] = getText(body['id']).split('_');
+    expect(getText(body['token'])).toMatch(new RegExp(`^${suffix}_[0-9A-Za-z]{20}$`));
   });
 
   it('is in no snapshot', async () => {
     const { server, call } = createTestServer();
     const { body } = await call('POST', '/credentials', { body: {} });
-    const token = textOf(body['token']);
+    const token = getText(body['token']);
     expect(JSON.stringify(server.snapshot())).not.toContain(token.split('_')[1]);
   });
 });
@@ -55,6 +55,6 @@ describe('an abuse report', () => {
     expect([refused.status, refused.body['error_code']]).toEqual([403, 'forbidden']);
     const report = await callAs('reporter')('POST', '/abuse_reports', { body });
     expect(report.status).toBe(201);
-    expect((await callAs('member')('GET', `/abuse_reports/${textOf(report.body['id'])}`)).status).toBe(200);
+    expect((await callAs('member')('GET', `/abuse_reports/${getText(report.body['id'])}`)).status).toBe(200);
   });
 });

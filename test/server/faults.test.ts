@@ -3,7 +3,7 @@ import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { type Transport, toTransport } from '../../src/model/transport.ts';
 import { type FaultLogEntry, listen, parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
-import { type Call, listOf, objectOf, textOf } from './caller.ts';
+import { type Call, getList, getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
 const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
@@ -51,7 +51,7 @@ async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIE
 }
 
 async function countEdges({ call }: FaultyServer): Promise<number> {
-  return listOf((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
+  return getList((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
 }
 
 describe.each([
@@ -152,7 +152,7 @@ describe.each([
     );
     for (let count = 0; count < 3; count += 1) await trouble.call('POST', '/edges/tcp', { body: {} });
     const first = (await trouble.call('GET', '/edges/tcp?limit=1')).body;
-    const cursor = textOf(objectOf(listOf(first['tcp_edges'])[0])['id']);
+    const cursor = getText(getObject(getList(first['tcp_edges'])[0])['id']);
     const next = `/edges/tcp?limit=1&before_id=${cursor}`;
     expect((await trouble.send('GET', next)).status).toBe(200);
     await trouble.call('DELETE', `/edges/tcp/${cursor}`);
@@ -203,10 +203,10 @@ describe.each([
 
   it('list the state of some requests ago, with changed and deleted resources', async () => {
     const trouble = await createFaultyServer(reach, '{ rules: [{ on: GET /edges/tcp, fault: stale, requests: 2 }] }');
-    const created = objectOf(
+    const created = getObject(
       JSON.parse(await (await trouble.send('POST', '/edges/tcp', '{"description":"first"}')).text()),
     );
-    const id = textOf(created['id']);
+    const id = getText(created['id']);
     await trouble.send('PATCH', `/edges/tcp/${id}`, '{"description":"second"}');
     await trouble.send('DELETE', `/edges/tcp/${id}`);
     const seen = [
@@ -219,8 +219,8 @@ describe.each([
 });
 
 async function read(trouble: FaultyServer, path: string) {
-  const page = objectOf(JSON.parse(await (await trouble.send('GET', path)).text()));
-  const edges = listOf(page['tcp_edges']);
+  const page = getObject(JSON.parse(await (await trouble.send('GET', path)).text()));
+  const edges = getList(page['tcp_edges']);
   return {
     edges: edges.length,
     descriptions: edges.map(({ description }) => description),
@@ -344,5 +344,5 @@ it('sends half of the promised body for a cut over a socket', async () => {
   await expect(reading).rejects.toThrow('terminated');
   expect(length).toBeGreaterThan(0);
   expect(Buffer.concat(received).length).toBe(length >> 1);
-  expect(textOf(String(Buffer.concat(received)))).toMatch(/^\{/);
+  expect(getText(String(Buffer.concat(received)))).toMatch(/^\{/);
 });

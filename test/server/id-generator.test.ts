@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIdGenerator } from '../../src/server/id-generator.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
 const NOW = new Date('2026-01-31T12:00:00Z');
@@ -24,7 +24,7 @@ describe('ids', () => {
     const createOne = async (idSeed: string | number): Promise<string> => {
       const { call } = createTestServer({ idSeed });
       const { body, headers } = await call('POST', '/credentials', { body: {} });
-      return [body['id'], body['token'], headers.get('operation-id')].map((text) => textOf(text)).join(' ');
+      return [body['id'], body['token'], headers.get('operation-id')].map((text) => getText(text)).join(' ');
     };
     expect(await createOne('a')).toBe(await createOne('a'));
     expect(await createOne(1)).toBe(await createOne('1'));

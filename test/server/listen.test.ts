@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
 import { requireOrSkip } from '../needs.ts';
 import { LONG } from '../tries.ts';
-import { createCaller, listOf, textOf } from './caller.ts';
+import { createCaller, getList, getText } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
 const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
@@ -23,9 +23,9 @@ describe('a server on a socket', () => {
     const call = createCaller({ transport: fetch, baseUrl: url, key: 'admin', versionHeader: 'Service-Version' });
     const created = await call('POST', '/edges/tcp', { body: { description: 'é' } });
     expect([created.status, created.body['description']]).toEqual([201, 'é']);
-    expect(textOf(created.body['uri'])).toBe(`${url}/edges/tcp/${textOf(created.body['id'])}`);
-    expect(listOf((await call('GET', '/edges/tcp')).body['tcp_edges'])).toHaveLength(1);
-    expect((await call('DELETE', `/edges/tcp/${textOf(created.body['id'])}`)).status).toBe(204);
+    expect(getText(created.body['uri'])).toBe(`${url}/edges/tcp/${getText(created.body['id'])}`);
+    expect(getList((await call('GET', '/edges/tcp')).body['tcp_edges'])).toHaveLength(1);
+    expect((await call('DELETE', `/edges/tcp/${getText(created.body['id'])}`)).status).toBe(204);
   });
 
   it('has a URL with brackets on IPv6', async () => {
@@ -79,11 +79,11 @@ describe('fifty clients at once', () => {
         const description = `${client}-${round}`;
         const hostports = [`${description}.tcp.example.net:5432`];
         const { id } = (await call('POST', '/edges/tcp', { body: { description, hostports } })).body;
-        const path = `/edges/tcp/${textOf(id)}`;
+        const path = `/edges/tcp/${getText(id)}`;
         const changed = `${description}, changed`;
         expect((await call('PATCH', path, { body: { description: changed } })).status).toBe(200);
         expect((await call('GET', path)).body['description']).toBe(changed);
-        const listed = listOf((await call('GET', '/edges/tcp?limit=100')).body['tcp_edges']);
+        const listed = getList((await call('GET', '/edges/tcp?limit=100')).body['tcp_edges']);
         expect(listed.filter((edge) => edge['id'] === id)).toHaveLength(1);
         expect((await call('DELETE', path)).status).toBe(204);
         expect((await call('GET', path)).status).toBe(404);

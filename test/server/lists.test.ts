@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { type Call, listOf, objectOf, textOf } from './caller.ts';
+import { type Call, getList, getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
 /** Creates credentials, oldest first, and returns their ids. */
 async function createMany(call: Call, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1)
-    ids.push(textOf((await call('POST', '/credentials', { body: { description: String(index) } })).body['id']));
+    ids.push(getText((await call('POST', '/credentials', { body: { description: String(index) } })).body['id']));
   return ids;
 }
 
 function toIds(body: Record<string, unknown> | object): string[] {
   const { credentials } = { credentials: [], ...body };
-  return listOf(credentials).map(({ id }) => textOf(id));
+  return getList(credentials).map(({ id }) => getText(id));
 }
 
 describe('a list', () => {
@@ -32,9 +32,9 @@ describe('a list', () => {
     const first = await call('GET', '/credentials');
     expect(toIds(first.body)).toEqual(ids.slice(0, 100));
     expect(first.body['next_page_uri']).toBe(`${BASE_URL}/credentials?before_id=${ids[99]}&limit=100`);
-    const second = await call('GET', textOf(first.body['next_page_uri']));
+    const second = await call('GET', getText(first.body['next_page_uri']));
     expect(toIds(second.body)).toEqual(ids.slice(100, 200));
-    const third = await call('GET', textOf(second.body['next_page_uri']));
+    const third = await call('GET', getText(second.body['next_page_uri']));
     expect(toIds(third.body)).toEqual(ids.slice(200));
     expect(third.body['next_page_uri']).toBeNull();
   });
@@ -45,7 +45,7 @@ describe('a list', () => {
     const first = await call('GET', '/credentials?limit=2');
     expect(toIds(first.body)).toEqual(ids.slice(0, 2));
     expect(first.body['next_page_uri']).toBe(`${BASE_URL}/credentials?before_id=${ids[1]}&limit=2`);
-    const second = await call('GET', textOf(first.body['next_page_uri']));
+    const second = await call('GET', getText(first.body['next_page_uri']));
     expect([toIds(second.body), second.body['next_page_uri']]).toEqual([ids.slice(2), null]);
   });
 
@@ -53,9 +53,9 @@ describe('a list', () => {
     const { call } = createTestServer();
     await createMany(call, 2);
     const { body } = await call('GET', 'http://127.0.0.1:8080/credentials?limit=1');
-    expect(textOf(body['uri'])).toBe('http://127.0.0.1:8080/credentials');
-    expect(textOf(body['next_page_uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\?/);
-    expect(textOf(listOf(body['credentials'])[0]?.['uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\/cr_/);
+    expect(getText(body['uri'])).toBe('http://127.0.0.1:8080/credentials');
+    expect(getText(body['next_page_uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\?/);
+    expect(getText(getList(body['credentials'])[0]?.['uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\/cr_/);
   });
 
   it('shows each older resource once while others create and delete', async () => {
@@ -65,7 +65,7 @@ describe('a list', () => {
     await createMany(call, 2);
     await call('DELETE', `/credentials/${ids[2]}`);
     await call('DELETE', `/credentials/${ids[3]}`);
-    const second = await call('GET', textOf(first.body['next_page_uri']));
+    const second = await call('GET', getText(first.body['next_page_uri']));
     expect(toIds(second.body)).toEqual(ids.slice(4));
   });
 
@@ -75,7 +75,7 @@ describe('a list', () => {
     const first = await call('GET', '/credentials');
     expect(toIds(first.body).slice(0, 2)).toEqual(['cr_4000', 'cr_3999']);
     for (let index = 4000; index > 2000; index -= 1) await call('DELETE', `/credentials/cr_${index}`);
-    const second = await call('GET', textOf(first.body['next_page_uri']));
+    const second = await call('GET', getText(first.body['next_page_uri']));
     expect([second.status, toIds(second.body)[0]]).toEqual([200, 'cr_2000']);
   });
 
@@ -118,7 +118,7 @@ describe('a list', () => {
     await first.call('DELETE', `/edges/tcp/${ids[1]}`);
     const { call } = createTestServer({ seed: first.server.snapshot() });
     const { status, body } = await call('GET', `/edges/tcp?before_id=${ids[1]}`);
-    expect([status, ...listOf(body['tcp_edges']).map((edge) => objectOf(edge)['id'])]).toEqual([200, ids[2], ids[3]]);
+    expect([status, ...getList(body['tcp_edges']).map((edge) => getObject(edge)['id'])]).toEqual([200, ids[2], ids[3]]);
   });
 
   it('is the only operation with a query', async () => {

@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
 import { createMswHandlers } from '../../src/server/msw.ts';
-import { type Call, createCaller, listOf, textOf } from './caller.ts';
+import { type Call, createCaller, getList, getText } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
 const ORIGIN = 'https://api.example.test';
@@ -32,13 +32,13 @@ describe('msw handlers', () => {
       const call = intercept(baseUrl);
       const base = baseUrl.replace(/\/$/, '');
       const created = await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } });
-      const id = textOf(created.body['id']);
+      const id = getText(created.body['id']);
       expect([created.status, created.body['uri']]).toEqual([201, `${base}/edges/tcp/${id}`]);
       await call('POST', '/edges/tcp', { body: {} });
       const first = await call('GET', '/edges/tcp?limit=1');
       expect(first.body['uri']).toBe(`${base}/edges/tcp`);
-      const second = await call('GET', textOf(first.body['next_page_uri']));
-      expect(listOf(second.body['tcp_edges']).map((edge) => edge['id'])).toEqual([id]);
+      const second = await call('GET', getText(first.body['next_page_uri']));
+      expect(getList(second.body['tcp_edges']).map((edge) => edge['id'])).toEqual([id]);
       expect((await call('PUT', `/edges/tcp/${id}/backend`, { body: { backend_id: 'bkdtg_1' } })).status).toBe(200);
       expect((await call('DELETE', `/edges/tcp/${id}`)).status).toBe(204);
       expect((await call('GET', `/edges/tcp/${id}`)).body).toMatchObject({ error_code: 'not_found' });

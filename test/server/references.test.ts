@@ -4,7 +4,7 @@ import { KINDS } from '../../src/kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { findKindOfId } from '../../src/server/store.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
 interface Claiming {
@@ -52,7 +52,7 @@ describe('a claim', () => {
   it('is free again after the delete of its resource', async () => {
     const { call } = createTestServer();
     const holder = await call('POST', '/agent_ingresses', { body: { domain: 'a.example.com' } });
-    await call('DELETE', `/agent_ingresses/${textOf(holder.body['id'])}`);
+    await call('DELETE', `/agent_ingresses/${getText(holder.body['id'])}`);
     expect((await call('POST', '/agent_ingresses', { body: { domain: 'a.example.com' } })).status).toBe(201);
   });
 });
@@ -90,7 +90,7 @@ describe('a reference', () => {
   it('shows its target, as far as the interface has a field for it', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/backends/weighted', { body: {} });
-    const id = textOf(body['id']);
+    const id = getText(body['id']);
     const edge = await call('POST', '/edges/tcp', { body: { backend: { backend_id: id } } });
     expect(edge.body['backend']).toEqual({
       enabled: true,
@@ -139,11 +139,11 @@ describe('a reference', () => {
     ['12', ' and 2 more', 12],
   ])('prevents the delete of its target, with the users: %s', async (_, more, count) => {
     const { call } = createTestServer();
-    const backend = textOf((await call('POST', '/backends/weighted', { body: {} })).body['id']);
+    const backend = getText((await call('POST', '/backends/weighted', { body: {} })).body['id']);
     const edges: string[] = [];
     for (let index = 0; index < count; index += 1) {
       const { body } = await call('POST', '/edges/tcp', { body: { backend: { backend_id: backend } } });
-      edges.push(textOf(body['id']));
+      edges.push(getText(body['id']));
     }
     const shown = edges.slice(0, 10).join(', ');
     const { status, body } = await call('DELETE', `/backends/weighted/${backend}`);
@@ -159,8 +159,8 @@ describe('a reference', () => {
 
   it('no longer counts after a change', async () => {
     const { call } = createTestServer();
-    const backend = textOf((await call('POST', '/backends/weighted', { body: {} })).body['id']);
-    const edge = textOf((await call('POST', '/edges/tcp', { body: { backend: { backend_id: backend } } })).body['id']);
+    const backend = getText((await call('POST', '/backends/weighted', { body: {} })).body['id']);
+    const edge = getText((await call('POST', '/edges/tcp', { body: { backend: { backend_id: backend } } })).body['id']);
     await call('PATCH', `/edges/tcp/${edge}`, { body: { backend: { backend_id: 'bkdtg_1' } } });
     expect((await call('DELETE', `/backends/weighted/${backend}`)).status).toBe(204);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, parseServerSeed, type ServerSeed } from '../../src/server/index.ts';
-import { listOf, textOf } from './caller.ts';
+import { getList, getText } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
 import { createTestServer, START } from './test-server.ts';
 
@@ -46,7 +46,7 @@ describe('a seed', () => {
   it('is the first state of the server, oldest first', async () => {
     const { call } = createTestServer({ seed: ACCOUNT });
     const { body } = await call('GET', '/edges/tcp');
-    expect(listOf(body['tcp_edges'])).toMatchObject([
+    expect(getList(body['tcp_edges'])).toMatchObject([
       { id: 'edgtcp_newer', created_at: START, hostports: ['a.example.com:1'] },
       { description: 'older', created_at: '2024-12-31T23:00:00Z', backend: { backend: { id: 'bkdwd_pool' } } },
     ]);
@@ -57,7 +57,7 @@ describe('a seed', () => {
     const edges = days.map((day) => ({ created_at: `${day}T00:00:00Z` }));
     const { call } = createTestServer({ seed: { resources: { TCPEdge: edges } } });
     const { body } = await call('GET', '/edges/tcp');
-    const listed = listOf(body['tcp_edges']).map((edge) => String(edge['created_at']).slice(0, 10));
+    const listed = getList(body['tcp_edges']).map((edge) => String(edge['created_at']).slice(0, 10));
     expect(listed).toEqual(['2025-01-03', '2025-01-02', '2025-01-01']);
   });
 
@@ -66,8 +66,8 @@ describe('a seed', () => {
     expect((await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } })).status).toBe(409);
     expect((await call('DELETE', '/backends/weighted/bkdwd_pool')).status).toBe(409);
     const certificate = (await call('GET', '/ssh_user_certificates/sucrt_1')).body['certificate'];
-    expect(textOf(certificate)).toMatch(/^ssh-ed25519-cert-v01@openssh\.com /);
-    const ingress = listOf((await call('GET', '/agent_ingresses')).body['ingresses'])[0];
+    expect(getText(certificate)).toMatch(/^ssh-ed25519-cert-v01@openssh\.com /);
+    const ingress = getList((await call('GET', '/agent_ingresses')).body['ingresses'])[0];
     expect(ingress).toMatchObject({ certificate_management_status: { renews_at: '2026-03-02T00:01:00Z' } });
   });
 
@@ -75,11 +75,11 @@ describe('a seed', () => {
     const first = createTestServer();
     const ids = [];
     for (let index = 0; index < 3; index += 1)
-      ids.push(textOf((await first.call('POST', '/credentials', { body: {} })).body['id']));
+      ids.push(getText((await first.call('POST', '/credentials', { body: {} })).body['id']));
     const { resources } = first.server.snapshot();
     const { call } = createTestServer({ seed: { resources } });
     expect(ids).not.toContain((await call('POST', '/credentials', { body: {} })).body['id']);
-    expect(listOf((await call('GET', '/credentials')).body['credentials'])).toHaveLength(4);
+    expect(getList((await call('GET', '/credentials')).body['credentials'])).toHaveLength(4);
   });
 
   it.each<[string, ServerSeed, string]>([
@@ -148,7 +148,7 @@ describe('a snapshot', () => {
     const old = await first.call('POST', '/credentials', { body: {} });
     const second = createTestServer({ seed: first.server.snapshot() });
     const young = await second.call('POST', '/credentials', { body: {} });
-    expect(textOf(young.body['id']) > textOf(old.body['id'])).toBe(true);
+    expect(getText(young.body['id']) > getText(old.body['id'])).toBe(true);
   });
 
   it('keeps the known external ids, and what cannot be deleted', async () => {
@@ -200,5 +200,5 @@ it('reports the first twenty of many mistakes in a request', async () => {
   const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, 1]));
   const { status, body } = await call('POST', '/edges/tcp', { body: fields });
   expect(status).toBe(400);
-  expect(textOf(body['msg']).split('; ')).toHaveLength(20);
+  expect(getText(body['msg']).split('; ')).toHaveLength(20);
 });

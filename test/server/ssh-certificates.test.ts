@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createServer } from '../../src/server/server.ts';
 import { requireProgramOrSkip } from '../needs.ts';
-import { textOf } from './caller.ts';
+import { getText } from './caller.ts';
 import { ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, ED25519_KEY, RSA_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -34,13 +34,13 @@ async function sign(more: JsonObject): Promise<JsonObject> {
 describe('a signed certificate', () => {
   it('ends with its id as its comment', async () => {
     const { id, certificate } = await sign({});
-    expect(textOf(certificate)).toMatch(new RegExp(`^ssh-ed25519-cert-v01@openssh\\.com \\S+ ${textOf(id)}$`));
+    expect(getText(certificate)).toMatch(new RegExp(`^ssh-ed25519-cert-v01@openssh\\.com \\S+ ${getText(id)}$`));
   });
 
   it('is valid for whole seconds, in the response as in itself', async () => {
     const body = await sign({ valid_after: '2026-01-31T12:00:00.9Z', valid_until: '2026-01-31T13:00:00.1+00:00' });
     expect(body).toMatchObject({ valid_after: '2026-01-31T12:00:00Z', valid_until: '2026-01-31T13:00:00Z' });
-    const said = readWithSshKeygen(textOf(body['certificate']));
+    const said = readWithSshKeygen(getText(body['certificate']));
     expect(said).toContain('Valid: from 2026-01-31T12:00:00 to 2026-01-31T13:00:00');
   });
 
@@ -60,7 +60,7 @@ describe('a signed certificate', () => {
       valid_after: '2026-01-31T14:00:00+02:00',
       valid_until: '2026-03-01T00:00:00Z',
     });
-    expect(readWithSshKeygen(textOf(certificate))).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(getText(certificate))).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -83,7 +83,7 @@ describe('a signed certificate', () => {
 
   it('has no principals if none are requested, and the defaults of a certificate', async () => {
     const { certificate } = await sign({});
-    expect(readWithSshKeygen(textOf(certificate))).toMatchInlineSnapshot(`
+    expect(readWithSshKeygen(getText(certificate))).toMatchInlineSnapshot(`
       "key-cert.pub:
               Type: ssh-ed25519-cert-v01@openssh.com user certificate
               Public key: ED25519-CERT SHA256:SNrDw53ne8f/jdZCge5P05MWSsW4gmogdOXs1DwXZrM
@@ -102,7 +102,7 @@ describe('a signed certificate', () => {
 
   it('has nothing that was not requested', async () => {
     const { certificate } = await sign({ extensions: {} });
-    const shown = readWithSshKeygen(textOf(certificate));
+    const shown = readWithSshKeygen(getText(certificate));
     expect(shown).toContain('Critical Options: (none)');
     expect(shown).toContain('Extensions: (none)');
   });
@@ -112,7 +112,7 @@ describe('a signed certificate', () => {
       critical_options: { 'force-command': '' },
       extensions: { 'login@example.com': 'alice' },
     });
-    const shown = readWithSshKeygen(textOf(certificate));
+    const shown = readWithSshKeygen(getText(certificate));
     expect(shown).toMatch(/Critical Options: \n +force-command *\n/);
     expect(shown).toContain(`login@example.com UNKNOWN OPTION: 00000005${Buffer.from('alice').toString('hex')}`);
   });
@@ -126,15 +126,15 @@ describe('a signed certificate', () => {
   ])('is for a key of the type %s: %s', async (keyType, name, key) => {
     const { key_type: shown, certificate } = await sign({ public_key: key });
     expect(shown).toBe(keyType);
-    expect(textOf(certificate)).toMatch(new RegExp(`^${name}-cert-v01@openssh\\.com `));
+    expect(getText(certificate)).toMatch(new RegExp(`^${name}-cert-v01@openssh\\.com `));
   });
 
   it.for([ED25519_KEY, ECDSA_256_KEY, ECDSA_384_KEY, ECDSA_521_KEY, RSA_KEY])(
     'has a signature that ssh-keygen accepts: %s',
     async (key) => {
       const { certificate, id } = await sign({ public_key: key });
-      const shown = readWithSshKeygen(textOf(certificate));
-      expect(shown).toContain(`Key ID: "${textOf(id)}"`);
+      const shown = readWithSshKeygen(getText(certificate));
+      expect(shown).toContain(`Key ID: "${getText(id)}"`);
       expect(shown).toContain('(using ssh-ed25519)');
     },
   );
@@ -191,7 +191,7 @@ describe('a certificate authority', () => {
     const { body } = await call('POST', '/ssh_user_certificates', { body: asked });
     const authority = server.certificateAuthorityKey('sshca_1');
     const fingerprint = spawnSync('ssh-keygen', ['-l', '-f', '-'], { encoding: 'utf8', input: authority });
-    const shown = readWithSshKeygen(textOf(body['certificate']));
+    const shown = readWithSshKeygen(getText(body['certificate']));
     expect(shown).toContain(`Signing CA: ED25519 ${fingerprint.stdout.split(' ')[1]} (using ssh-ed25519)`);
   });
 

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { listen } from '../../src/server/index.ts';
 import { convertConnectionErrorToRequestError } from '../../src/server/listen.ts';
 import type { RequestLogEntry } from '../../src/server/server.ts';
-import { objectOf } from './caller.ts';
+import { getObject } from './caller.ts';
 import { checkSchema } from './conformance.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -98,7 +98,7 @@ describe('an unreadable request', () => {
     expect([reply.status, reply.body['status_code'], reply.body['error_code']]).toEqual([status, status, code]);
     checkSchema('#/components/schemas/Error', reply.body, 'the answer');
     const operationId = reply.headers.get('operation-id');
-    expect(objectOf(reply.body['details'])['operation_id']).toBe(operationId);
+    expect(getObject(reply.body['details'])['operation_id']).toBe(operationId);
     expect(log.map((entry) => [entry.status, entry.operationId])).toContainEqual([status, operationId]);
     expect(reply.headers.get('content-type')).toBe('application/json');
     expect(reply.headers.get('connection')).toBe('close');

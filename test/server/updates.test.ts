@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { isNullInResponses } from '../../src/schemas/field.ts';
-import { type Call, textOf } from './caller.ts';
+import { type Call, getText } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -18,7 +18,7 @@ const LEAST: Readonly<Record<string, JsonObject>> = {
 async function create(call: Call, kind: string, more: JsonObject = {}): Promise<string> {
   const { path } = getKind(kind);
   const { body } = await call('POST', path, { body: { ...LEAST[kind], ...more } });
-  return `${path}/${textOf(body['id'])}`;
+  return `${path}/${getText(body['id'])}`;
 }
 
 describe('an unset or empty list', () => {
@@ -30,7 +30,7 @@ describe('an unset or empty list', () => {
     for (const given of [{}, { [field]: null }, { [field]: [] }]) {
       const { status, body } = await call('POST', path, { body: { ...asked, ...given } });
       expect([status, body[field]]).toEqual([201, []]);
-      expect((await call('GET', `${path}/${textOf(body['id'])}`)).body[field]).toEqual([]);
+      expect((await call('GET', `${path}/${getText(body['id'])}`)).body[field]).toEqual([]);
     }
   });
 
@@ -49,7 +49,7 @@ describe('an unset or empty list', () => {
   it('is null only for hostports, as in the interface', async () => {
     const { call } = createTestServer();
     const { body } = await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } });
-    const path = `/edges/tcp/${textOf(body['id'])}`;
+    const path = `/edges/tcp/${getText(body['id'])}`;
     expect((await call('PATCH', path, { body: { hostports: [] } })).body['hostports']).toBeNull();
     const lists = KINDS.flatMap(({ fields }) => Object.entries(fields)).filter(([, { type }]) => type.type === 'list');
     expect(lists.filter(([, field]) => isNullInResponses(field)).map(([name]) => name)).toEqual(['hostports']);

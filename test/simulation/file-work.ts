@@ -33,7 +33,7 @@ function count(methods: Methods, names: readonly string[]): void {
 const opened = new Set<Methods>();
 
 /** Closes the files that stopped processes left open. */
-export async function closeLeftFiles(): Promise<void> {
+export async function closeOpenFiles(): Promise<void> {
   for (const handle of [...opened]) await handle['close']?.();
 }
 

@@ -30,7 +30,7 @@ export async function changeAsOtherUser({ service, stacks, chance }: SharedAccou
   const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
     ['changes', () => change(service, stacks, resource, chance)],
     ['changes', () => change(service, stacks, resource, chance)],
-    ['empties', () => empty(service, { stacks, resource, chance })],
+    ['empties', () => clearValue(service, { stacks, resource, chance })],
     ['deletes', () => remove(service, chance)],
     ['creates', () => create(service, resource, chance)],
     ['copies', () => copy(service, chance)],
@@ -70,7 +70,7 @@ async function change(
 }
 
 /** Clears a value that a manifest sets. */
-async function empty(
+async function clearValue(
   service: SharedService,
   { stacks, resource, chance }: Omit<SharedAccount, 'service'> & { readonly resource: TestResource | undefined },
 ): Promise<void> {

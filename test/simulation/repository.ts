@@ -43,7 +43,7 @@ export function toRepositories(
   chance: SeededRandom,
   { moving = 0.35 }: { readonly moving?: number } = {},
 ): readonly Repository[] {
-  const history = unlinked.map((stack) => settleStack(stack.map((resource) => link(resource, stack, chance))));
+  const history = unlinked.map((stack) => settleStack(stack.map((resource) => addReferences(resource, stack, chance))));
   const homes = new StackAssignment(chance, { steady: listSteady(history), moving });
   const toBaseUrl = (name: string): string => chance.fork(`URL of ${name}`).pick(BASE_URLS);
   return history.map((stack, step) => {
@@ -79,7 +79,7 @@ function isToOwned(type: FieldType): boolean {
 }
 
 /** Adds references to other resources of the stack if the kind has any, because random data seldom has them. */
-function link(resource: TestResource, stack: TestStack, chance: SeededRandom): TestResource {
+function addReferences(resource: TestResource, stack: TestStack, chance: SeededRandom): TestResource {
   const spec = mapReferences(getKind(resource.kind), resource.spec, ({ path, type, value }) => {
     const fitting = stack.filter(
       ({ kind }) => kind !== resource.kind && type.prefixes.includes(getKind(kind).idPrefix),
@@ -101,7 +101,7 @@ export function dropModules(stack: TestStack, chance: SeededRandom): TestStack {
 }
 
 /** The repository after all hand-overs, without the lines that declare them. */
-export function forgetHandOvers(repository: Repository): Repository {
+export function withoutHandOvers(repository: Repository): Repository {
   return repository.map(({ members, ...stack }) => ({
     ...stack,
     handedOver: [],

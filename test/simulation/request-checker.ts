@@ -71,7 +71,7 @@ export class RequestChecker {
   }
 
   /** Sends a request of another user, which may do anything. */
-  async callByOthers(request: Request): Promise<Response> {
+  async sendAsOtherUser(request: Request): Promise<Response> {
     const { server } = this.#options;
     const before = mapLiveResources(server);
     const response = await server.handle(request);

@@ -12,10 +12,10 @@ import { renderFailure } from './walk-shares.ts';
 
 describe('a simulation', () => {
   it('is the same for the same seed, and another for another', async () => {
-    const [first, second, third] = await traceWalks({ from: 2, count: 3 });
+    const [first, second, third] = await listTraces({ from: 2, count: 3 });
     expect(first).toMatch(/run 1: edgewise /);
     expect(second).not.toBe(first);
-    expect(await traceWalks({ from: 4, count: 1 })).toEqual([third]);
+    expect(await listTraces({ from: 4, count: 1 })).toEqual([third]);
   });
 
   it('shows how to repeat a failure, with what was done and sent', async () => {
@@ -68,7 +68,7 @@ function listSwapped([before = [], after = []]: readonly Repository[]): readonly
 }
 
 /** Returns the steps and requests of some walks. */
-async function traceWalks({ from, count }: { readonly from: number; readonly count: number }) {
+async function listTraces({ from, count }: { readonly from: number; readonly count: number }) {
   const { exitCode, output } = await simulate(['--trace', '--seeds', String(count), '--from', String(from)]);
   expect(exitCode, output).toBe(0);
   return output

@@ -19,7 +19,7 @@ import {
 } from './oracle.ts';
 import { changeAsOtherUser, createDependentResource, deleteConflictingResources } from './other-user.ts';
 import type { SeededRandom } from './random.ts';
-import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
+import { type Repository, toFolder, withoutHandOvers, writeCircle, writeRepository } from './repository.ts';
 import { findOurMark, mapLiveResources, type Owns } from './request-checker.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';
 import { chooseApi, type World } from './world.ts';
@@ -341,7 +341,7 @@ function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean 
 async function applyAllWithoutFaults(world: World, repository: Repository): Promise<void> {
   world.log('all faults stop here');
   await deleteConflictingResources(world.shared);
-  const final = forgetHandOvers(repository);
+  const final = withoutHandOvers(repository);
   if (repository.some(({ members }) => members.some(isTaken))) {
     await applyUntilDone(world, repository, 'handing over');
     checkMarks(world, { wanted: listWantedResources(repository), spared: toReleased(repository) });

@@ -11,7 +11,7 @@ import type { SharedService } from '../laws/other-user.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
-import { closeLeftFiles } from './file-work.ts';
+import { closeOpenFiles } from './file-work.ts';
 import type { FailedApply } from './predicted-failures.ts';
 import { createRandom, type SeededRandom } from './random.ts';
 import { type ObservedRun, RequestChecker, toTarget } from './request-checker.ts';
@@ -76,10 +76,10 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
   };
   const shared: SharedService = {
     resources: () => server.snapshot().resources,
-    call: (method, path, body) => callByOthers(checker, { method, path, body }),
+    call: (method, path, body) => sendAsOtherUser(checker, { method, path, body }),
   };
   const close = async (): Promise<void> => {
-    await closeLeftFiles();
+    await closeOpenFiles();
     rmSync(folder, { recursive: true });
   };
   return {
@@ -102,13 +102,13 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
   };
 }
 
-async function callByOthers(
+async function sendAsOtherUser(
   checker: RequestChecker,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: JsonObject | undefined },
 ): Promise<JsonObject> {
   const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const response = await checker.callByOthers(new Request(`${BASE_URL}${path}`, init));
+  const response = await checker.sendAsOtherUser(new Request(`${BASE_URL}${path}`, init));
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
   return text === '' ? {} : JSON.parse(text);

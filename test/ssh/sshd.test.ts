@@ -8,7 +8,7 @@ import { MARK_KEY } from '../../src/model/mark.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { BASE_URL, runCommand } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
-import { createCaller, listOf, objectOf, textOf } from '../server/caller.ts';
+import { createCaller, getList, getObject, getText } from '../server/caller.ts';
 import {
   createKeyPair,
   findProgram,
@@ -106,9 +106,9 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
   async function writeCertificates(): Promise<void> {
     const target = { transport: server.handle, baseUrl: BASE_URL, key: 'dev', versionHeader: 'Service-Version' };
     const { body } = await createCaller(target)('GET', '/ssh_user_certificates');
-    for (const made of listOf(body['ssh_user_certificates'])) {
-      const { [MARK_KEY]: mark } = objectOf(JSON.parse(textOf(made['metadata'])));
-      writeFileSync(toFile(textOf(objectOf(mark)['name'])), `${textOf(made['certificate'])}\n`);
+    for (const made of getList(body['ssh_user_certificates'])) {
+      const { [MARK_KEY]: mark } = getObject(JSON.parse(getText(made['metadata'])));
+      writeFileSync(toFile(getText(getObject(mark)['name'])), `${getText(made['certificate'])}\n`);
     }
   }
 

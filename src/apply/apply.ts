@@ -118,7 +118,7 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
         tokens: write.deliveries.tokens,
         files: await writePlannedFiles(plan, { write: context.writeFile, texts, signal }),
         diagnostics,
-        lookUps: write.settle.duplicates.lookUps.count,
+        lookUps: write.settle.duplicates.lookUps.count + write.recording.duplicates.lookUps.count,
         interrupted: signal.aborted,
       };
     },
@@ -129,21 +129,29 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
   const { onEvent, signal, now } = context;
   const reach = watchConnection(signal);
   const untilEnd = AbortSignal.any([signal, reach.signal]);
-  const requests = createApplyRequests({
-    ...context,
-    signal: untilEnd,
-    onStarted: (write) => onEvent({ event: 'write-started', write }),
-  });
+  const createRequests = (until: AbortSignal): ApplyRequests =>
+    createApplyRequests({
+      ...context,
+      signal: until,
+      onStarted: (write) => onEvent({ event: 'write-started', write }),
+    });
+  const requests = createRequests(untilEnd);
+  const lateRequests = createRequests(reach.signal);
   return {
     concurrentChanges: new ConcurrentChangeDetector(plan),
     requests,
     deliveries: new TokenDeliveries({ ...context, known: listKnown(plan) }),
     settle: createSettleContext(plan, context, { requests, note }),
+    recording: {
+      requests: lateRequests,
+      ...createSettleContext(plan, { ...context, signal: reach.signal }, { requests: lateRequests, note }),
+    },
     now,
     ids: new Map(context.ids),
     texts: new Map(),
     storedForms: new Map(),
     unrecorded: new Set(),
+    postponedDeliveries: listPostponedDeliveries(plan),
     judge: reach.judge,
     by: context.by,
     looked: new Set(),
@@ -162,6 +170,16 @@ function createConflictWaits(plan: Plan, context: ApplyContext, signal: AbortSig
     onEvent,
     isAfterOtherStacks: (id) => afterOthers?.has(id) === true,
   });
+}
+
+/** The new credentials whose tokens are delivered after a delete: see the order of writes in a plan. */
+function listPostponedDeliveries({ writes }: Plan): ReadonlySet<Address> {
+  const deletes = new Set(writes.filter(isDelete).map(({ id }) => id));
+  return new Set(
+    writes.flatMap(({ purpose, dependsOn, address }) =>
+      purpose === 'deliver' && dependsOn.some((id) => deletes.has(id)) ? [address] : [],
+    ),
+  );
 }
 
 /** The addresses that had a live resource when the plan was made. */
@@ -184,9 +202,10 @@ function createSettleContext(
 
 /**
  * Whether a write may start although its dependency `needed` failed. True for a delete if `needed` delivered the token
- * and only failed to record that in the mark: the new credential stays.
+ * and only failed to record that in the mark, and for a delivery after a delete: the new credential stays.
  */
 function canFollowFailure(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+  if (write.purpose === 'deliver') return isDelete(needed.write);
   return isDelete(write) && unrecorded.has(needed.write.id);
 }
 

@@ -2,6 +2,7 @@ import type { ConcurrencyLimiter } from '../client/request-limiter.ts';
 import { isRotatable } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import type { Address } from '../model/address.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -49,6 +50,8 @@ export interface WriteContext {
   readonly requests: ApplyRequests;
   readonly deliveries: TokenDeliveries;
   readonly settle: DuplicateResolutionContext;
+  /** Records what is done already, such as a delivery. Its requests are sent although the run is interrupted. */
+  readonly recording: Pick<WriteContext, 'requests'> & Pick<DuplicateResolutionContext, 'duplicates'>;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
@@ -57,6 +60,8 @@ export interface WriteContext {
   readonly texts: Map<string, string>;
   /** Digests of the stored forms that a later write of a new credential records, by address. */
   readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
+  /** Addresses of new credentials whose tokens are delivered by the `deliver` write, and not by the creation. */
+  readonly postponedDeliveries: ReadonlySet<Address>;
   /** Ids of `deliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
   /** How the clock of the service differs from that of this machine, as far as it is known. */
@@ -93,10 +98,12 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
   if (isCreate(write)) return sendCreate(write, context);
-  return isOfDelivery(write) ? recordDelivery(write, context) : sendWrite(write, context);
+  if (!isOfDelivery(write)) return sendWrite(write, context);
+  const failure = await context.deliveries.deliverPostponed(write.address);
+  return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
 }
 
-/** Whether a write records that a token was delivered. */
+/** Whether a write delivers a postponed token, and records that the token was delivered. */
 function isOfDelivery(write: Write): write is MarkWrite {
   return write.purpose === 'deliver' && hasMark(write);
 }
@@ -120,8 +127,12 @@ interface Shown {
   readonly live: LiveResource | undefined;
 }
 
-async function exchangeWrite(write: Write, context: WriteContext): Promise<Shown | undefined> {
-  const { requests, settle, ids, reliances } = context;
+async function exchangeWrite(
+  write: Write,
+  context: WriteContext,
+  requests: ApplyRequests = context.requests,
+): Promise<Shown | undefined> {
+  const { settle, ids, reliances } = context;
   const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(one, context));
   const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
   if (exchanged === undefined) return undefined;
@@ -194,22 +205,17 @@ async function recordStoredForms(
  * replacement as undelivered.
  */
 async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<Outcome> {
+  const { requests, duplicates } = context.recording;
   try {
-    const exchanged = await exchangeWrite(write, context);
+    const exchanged = await exchangeWrite(write, context, requests);
     if (exchanged === undefined) return createInterrupted(write);
     const outcome = await accept(write, exchanged, context);
     if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
     return outcome;
   } catch (error) {
     if (!isNotFoundError(error)) throw error;
-    const { requests, settle } = context;
-    return createFailedOutcome(
-      write,
-      await markReplacementsUndelivered(write, {
-        duplicates: settle.duplicates,
-        markUndelivered: requests.markUndelivered,
-      }),
-    );
+    const { markUndelivered } = requests;
+    return createFailedOutcome(write, await markReplacementsUndelivered(write, { duplicates, markUndelivered }));
   }
 }
 
@@ -263,17 +269,17 @@ async function acceptAnswer(
   const judged = await verifyCreation(write, { sent, answer }, context);
   if (typeof judged === 'string') return createFailedOutcome(write, judged);
   const { live, token } = judged;
-  const failure = token === undefined ? undefined : await context.deliveries.deliver(write, token, live?.id ?? '');
-  const undelivered = failure === undefined ? [] : [failure];
-  if (live === undefined)
-    return createFailedOutcome(
-      write,
-      [...undelivered, 'the service did not return its id, or returned an invalid one'].join('; '),
-    );
-  const failures = [...undelivered, ...(await storeCreation(write, { sent, live }, context))];
-  if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
+  const unaccepted = live === undefined ? [NO_ID] : await storeCreation(write, { sent, live }, context);
+  const isPostponed = unaccepted.length === 0 && context.postponedDeliveries.has(write.address);
+  const delivery = token === undefined ? undefined : { write, token, id: live?.id ?? '' };
+  if (delivery !== undefined && isPostponed) context.deliveries.postpone(delivery);
+  const failure = delivery === undefined || isPostponed ? undefined : await context.deliveries.deliver(delivery);
+  const failures = [...(failure === undefined ? [] : [failure]), ...unaccepted];
+  if (live === undefined || failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
+
+const NO_ID = 'the service did not return its id, or returned an invalid one';
 
 /** A certificate with a wrong start would be valid at another time than meant. */
 const UNKNOWN_TIME =

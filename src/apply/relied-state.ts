@@ -125,7 +125,6 @@ export function createUndoReliance({ kind: name, mark }: CreateWrite, id: string
 
 const OTHER_MARK = 'its mark was changed';
 const NOW_PROTECTED = 'it is protected now';
-const NOW_DELIVERED = 'its token has been delivered by now';
 
 function readShown(
   kind: Kind,
@@ -205,16 +204,19 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
     // The time of a retirement is not compared.
     .map((draft) => completeMarkDraft(kind, draft, { created: ids, now: new Date(0) }));
   const known: readonly (Mark | undefined)[] = write.ids === undefined ? own : [change.live?.mark, ...own];
-  const isKnown = known.some((one) => isEqualMark(one, mark));
+  const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
   if (isKnown || (change.action === 'release' && mark === undefined)) return;
-  throw new StaleStateError(describeNewMark(mark, known));
+  const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
+  throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
 }
 
-/** Says how a mark differs from all `known` marks. */
-function describeNewMark(mark: Mark | undefined, known: readonly (Mark | undefined)[]): string {
-  if (mark?.protect === true && known.every((one) => one?.protect !== true)) return NOW_PROTECTED;
-  if (mark?.delivered === true && known.every((one) => one?.delivered !== true)) return NOW_DELIVERED;
-  return OTHER_MARK;
+/**
+ * Whether the mark changed only because a concurrent apply of the stack has just delivered the token of a credential
+ * that this plan replaces as undelivered. The delete is sent all the same: the new token is delivered after it.
+ */
+function isDeliveredSince(write: Write, planned: Mark | undefined, mark: Mark | undefined): boolean {
+  if (!isDelete(write) || planned === undefined || mark === undefined || planned.delivered) return false;
+  return isEqualMark({ ...planned, delivered: true }, mark);
 }
 
 /**

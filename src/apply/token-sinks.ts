@@ -325,17 +325,25 @@ interface DeliveryContext {
   readonly known: ReadonlySet<Address>;
 }
 
+/** The token of a created credential. `id`: empty if the service returned none. */
+interface NewToken {
+  readonly write: CreateWrite;
+  readonly token: string;
+  readonly id: string;
+}
+
 export class TokenDeliveries {
   /** Where each delivered or rescued token is. */
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;
+  readonly #postponed = new Map<Address, NewToken>();
 
   constructor(context: DeliveryContext) {
     this.#context = context;
   }
 
   /** Delivers the token of a created credential. Resolves with the reason if that fails, otherwise with `undefined`. */
-  async deliver({ address, mark }: CreateWrite, token: string, id: string): Promise<string | undefined> {
+  async deliver({ write: { address, mark }, token, id }: NewToken): Promise<string | undefined> {
     const { name, stack } = mark;
     const { sinks, client, known } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');
@@ -345,5 +353,16 @@ export class TokenDeliveries {
     );
     if (place !== undefined) this.tokens.push(place);
     return failure;
+  }
+
+  /** Keeps a token in memory, until `deliverPostponed`. */
+  postpone(one: NewToken): void {
+    this.#postponed.set(one.write.address, one);
+  }
+
+  /** Delivers the postponed token of a credential, if there is one. Resolves like `deliver`. */
+  async deliverPostponed(address: Address): Promise<string | undefined> {
+    const one = this.#postponed.get(address);
+    return one && this.deliver(one);
   }
 }

@@ -15,7 +15,8 @@ import { createDraftWrite, type DraftWrite, listWritesOfChange } from './writes.
  * changes and the stack, so that the writes in a plan file can be checked against its changes.
  * - A write comes after the creation of the resources to which it refers.
  * - A unique value is freed before it is claimed.
- * - A replace creates first and deletes last, except that a credential whose token was not delivered is deleted first.
+ * - A replace creates first and deletes last. The token of a credential that replaces an undelivered one is delivered
+ *   after that delete.
  * - A delete comes after the writes that remove references to the resource.
  * - A restriction that can lock out the caller comes last.
  */
@@ -27,7 +28,7 @@ export function createOrderedWrites(changes: readonly Change[], stack: string): 
   addDereferenceDependencies(planned, dependencies);
   addClaimDependencies(planned, dependencies);
   addDuplicateDependencies(planned, dependencies);
-  addUndeliveredDependencies(planned, dependencies);
+  addDeliveryDependencies(planned, dependencies);
   return completeWrites(breakCycles(planned, dependencies), dependencies, listLastIds(planned));
 }
 
@@ -342,11 +343,12 @@ function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
 }
 
 /**
- * A credential whose token was not delivered is deleted before another one is created in its place. A concurrent apply
- * may be about to deliver its token. After the delete, that apply either does not deliver it, or delivers it before the
- * new token: so the token of a deleted credential never arrives last.
+ * A concurrent apply of the same stack may be about to deliver the token of a credential that this plan deletes, because
+ * nothing shows that it was delivered. Such a delete waits for the creation of the new credential, whose token is
+ * delivered after the delete. Then the other apply finds its credential gone, and knows that its token may have arrived
+ * last (see `markReplacementsUndelivered`).
  */
-function addUndeliveredDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
+function addDeliveryDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const undelivered = planned.filter(
     ({ kind, change: { live } }) => live !== undefined && isTokenUndelivered(kind, { mark: live.mark }),
   );
@@ -354,10 +356,11 @@ function addUndeliveredDependencies(planned: readonly Planned[], dependencies: D
     undelivered.flatMap(({ writes }) => writes.filter(isDelete)),
     ({ address }) => address,
   );
-  const creations = planned.flatMap(({ writes }) => writes.filter(isOfCreation));
-  for (const { id, address, purpose } of creations)
+  for (const { id, address, purpose } of planned.flatMap(({ writes }) => writes)) {
+    if (purpose !== 'deliver') continue;
     for (const removal of deletes.get(address) ?? []) {
       dependencies.remove(removal.id, id);
-      if (purpose === 'create') dependencies.add(id, removal.id);
+      dependencies.add(id, removal.id);
     }
+  }
 }

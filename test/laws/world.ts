@@ -70,6 +70,8 @@ export interface PlanOptions {
 export interface Beside {
   /** The pauses of the apply. Default: those of the world. */
   readonly sleep?: () => Promise<void>;
+  /** Interrupts the apply. Default: that of the world. */
+  readonly signal?: AbortSignal;
   /** Resolves when a token may be delivered. Default: at once. */
   readonly startDelivery?: () => Promise<void>;
 }
@@ -213,13 +215,14 @@ export class World {
 
   async apply(plan: Plan, client = this.connect(), beside: Beside = {}): Promise<ApplyResult> {
     const { sleep = this.#options.sleep ?? (async () => undefined) } = beside;
+    const { signal = this.#options.signal ?? new AbortController().signal } = beside;
     return applyPlan(plan, {
       client,
       sinks: { find: () => this.#createSink(beside), rescue: this.#createSink(beside) },
       onEvent: (event) => void this.events.push(event),
       now: () => this.now(),
       sleep,
-      signal: this.#options.signal ?? new AbortController().signal,
+      signal,
       ids: new Map(),
       writeFile: async () => undefined,
     });

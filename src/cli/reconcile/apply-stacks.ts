@@ -195,8 +195,7 @@ export async function applyReadyStacks(
       [...accounts].map(([pooled, members]) =>
         applyToAccount(applying, { pooled, members: new Map(members), planned, progress }),
       ),
-    );
-    progress.end();
+    ).finally(() => progress.end());
     const waited = await Promise.all(ends.map((account) => waitForAccount(applying, account)));
     const results = new Map(waited.flatMap((account) => [...account]));
     return planned.map((part, index) => {
@@ -205,7 +204,6 @@ export async function applyReadyStacks(
       return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
     });
   } finally {
-    progress.end();
     for (const { opened } of ready.values()) opened.pooled.account.forget();
   }
 }

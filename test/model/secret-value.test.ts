@@ -152,3 +152,22 @@ describe('a registry of secrets', () => {
     expect(() => values.reveal({ a: values.seal('three', undefined) })).toThrow('The value of three is not known');
   });
 });
+
+describe('alignSecrets', () => {
+  const secret = { $secret: 'x', $hidden: 1 };
+
+  it.each<[Json, Json | undefined]>([
+    [{ a: 1 }, null],
+    [{ a: 1 }, undefined],
+    [null, { a: secret }],
+    [[1], undefined],
+    [[1], null],
+    [null, [secret]],
+    ['ab', [secret, secret]],
+    [null, secret],
+    [{ a: 1 }, secret],
+    [{ $hidden: '1' }, secret],
+  ])('leaves %j alone beside %j, which has another type', (live, desired) => {
+    expect(alignSecrets(live, desired)).toBe(live);
+  });
+});

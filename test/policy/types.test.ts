@@ -119,6 +119,14 @@ describe('a field that only some of the kinds have', () => {
     expect(read(rule, kinds)).toContainEqual([part, `names ${part}, which is not a field of Credential`]);
   });
 
+  it('is an error after a test for another field of that name', () => {
+    const rule = 'has(after.certificate_management_policy.enabled) && after.backend.enabled';
+    expect(read(rule, ['TCPEdge', 'AgentIngress'])).toContainEqual([
+      'after.backend.enabled',
+      'names after.backend.enabled, which is not a field of AgentIngress',
+    ]);
+  });
+
   it('is an error if no kind has it', () => {
     expect(read('has(after.backnd)', kinds)).toEqual([
       ['after.backnd', 'names after.backnd, which is not a field of TCPEdge'],

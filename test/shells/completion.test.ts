@@ -124,6 +124,15 @@ describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
 });
 
 describeWith(['bash'], 'the candidates in bash, of which one may be a path', () => {
+  it('are words and files that begin with what is typed, also under set -u', () => {
+    const { folder, env } = createPlayground();
+    writeFileSync(join(folder, 'CredFile'), '');
+    const ask = `set -u; source <(edgewise completion bash); _edgewise edgewise; printf "%s\\n" "\${COMPREPLY[@]}"`;
+    const variables = `COMP_WORDS=(edgewise get Cred); COMP_CWORD=2; `;
+    const printed = execFileSync('bash', ['--norc', '-c', variables + ask], { cwd: folder, env, encoding: 'utf8' });
+    expect(printed.split('\n').filter((line) => line !== '')).toEqual(['Credential', 'CredFile']);
+  });
+
   it('are no patterns, and each is one word', () => {
     const { folder, env } = createPlayground();
     for (const name of ['*', 'a b', '$(id)', 'two\nlines', 'a\u001b[2Jb']) writeFileSync(join(folder, name), '');

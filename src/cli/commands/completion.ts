@@ -355,9 +355,8 @@ _edgewise() {
       *) _edgewise_quote "${'$'}{word#"$lead"}" ;;
     esac
   done < <("$1" __complete -- "${'$'}{words[@]}" 2>/dev/null)
-  [[ $files && ${'$'}{#found[@]} -eq 0 && $cur ]] && return
+  [[ $files && ${'$'}{#COMPREPLY[@]} -eq 0 && $cur ]] && return
   compopt +o default 2>/dev/null
-  ((${'$'}{#found[@]} > 0)) && COMPREPLY=("${'$'}{found[@]}")
   if [[ $files ]]; then
     while IFS= read -r line; do
       [[ $line == -* ]] && continue

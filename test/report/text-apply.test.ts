@@ -143,6 +143,14 @@ test('shows one line for all writes that an interruption prevented', () => {
   expect([...kept, ...live.end()]).toEqual([...lines.slice(1), ...log.end()]);
 });
 
+test('shows why a prune is kept, and not that it was not started', () => {
+  const write = createWrite('delete', 'TCPEdge/a');
+  const message = 'kept in this run: live/web cannot be read, and might take it over';
+  const log = createEventLog(PLAIN);
+  const lines = log.take(toEnded({ outcome: 'skipped', write, message, waitedFor: [], isKept: true }, 1, 1));
+  expect([...lines, ...log.end()]).toEqual([`[1/1] delete TCPEdge/a … skipped: ${message}`]);
+});
+
 test('names the only write that an interruption prevented', () => {
   const result = createApplyResult([createSkippedOutcome(createWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 })).toContain(

@@ -34,8 +34,8 @@ export function createEventLog(options: TextStyleOptions): EventLog {
     take: (event) => {
       const shown = event.event === 'write-ended' ? { ...event, done: event.done - notStarted.size } : event;
       if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(shown, options);
-      const { write, waitedFor } = event.result;
-      if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(shown, options);
+      const { write, waitedFor, isKept } = event.result;
+      if (isKept === true || waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(shown, options);
       notStarted.set(write.id, write);
       isOutOfReach ||= isSkippedAsUnreachable(event.result);
       return [];

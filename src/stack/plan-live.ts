@@ -106,7 +106,7 @@ interface LivePlan extends PlanWithEvidence {
 }
 
 /** Creates a plan, and returns it with its input. Sends GETs only. */
-export async function createLivePlanWithInput(client: ReadingClient, request: PlanRequest): Promise<LivePlan> {
+async function createLivePlanWithInput(client: ReadingClient, request: PlanRequest): Promise<LivePlan> {
   const { state, mode = 'apply', targets = [], signal } = request;
   const asked = mode === 'destroy' ? createDestroyState(state) : state;
   // A release reads what has the mark of the stack, and nothing that the manifests refer to.
@@ -180,11 +180,14 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
 }
 
 /** Creates a plan that is rehearsed and checked by the policies. Sends GETs only. */
-export async function createCheckedLivePlan(client: ReadingClient, request: PlanRequest): Promise<PlanWithEvidence> {
+export async function createCheckedLivePlan(
+  client: ReadingClient,
+  request: PlanRequest,
+): Promise<PlanWithEvidence & { readonly input: PlanInput }> {
   const { plan, input, evidence } = await createLivePlanWithInput(client, request);
   const { policies, state, now } = request;
   const rehearsed = await rehearse(plan, input, request);
-  return { plan: await runPoliciesOnPlan(rehearsed, { policies, state, now }), evidence };
+  return { plan: await runPoliciesOnPlan(rehearsed, { policies, state, now }), evidence, input };
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {

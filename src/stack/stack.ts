@@ -37,7 +37,6 @@ import {
 import { type Host, InvalidManifests, type ServiceConnection, StackError } from './host.ts';
 import {
   createCheckedLivePlan,
-  createLivePlanWithInput,
   hasPlanErrors,
   type PlanOptions,
   type PlanRequest,
@@ -390,7 +389,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       });
     },
     drift: async ({ onPlanned, ...options } = {}) => {
-      const { plan, input } = await createLivePlanWithInput(await account.open(), planner.createRequest(options));
+      const { plan, input } = await createCheckedLivePlan(await account.open(), planner.createRequest(options));
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },

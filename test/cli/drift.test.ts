@@ -197,8 +197,11 @@ spec:
   it('lists unmanaged resources in every format', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     await edgewise('apply --yes');
-    await server.handle(toRequest('POST', '/edges/tcp', { description: 'somebody’s' }));
-    const stranger = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'somebody’s');
+    for (let index = 0; index < 25; index += 1)
+      await server.handle(toRequest('POST', '/edges/tcp', { description: 'somebody’s' }));
+    const edges = server.snapshot().resources['TCPEdge'] ?? [];
+    const unmanaged = edges.filter(({ description }) => description === 'somebody’s').map(({ id }) => String(id));
+    expect(unmanaged).toHaveLength(25);
     const forms = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
     const reports = forms.map((form) => ` --report ${form}=drift.${form}`).join('');
     const { exitCode, stdout } = await edgewise(`drift${reports}`);
@@ -207,11 +210,34 @@ spec:
       stdout,
       ...(await Promise.all(forms.map((form) => readFile(join(folder, `drift.${form}`), 'utf8')))),
     ])
-      expect(text).toContain(String(stranger?.['id']));
+      expect(unmanaged.filter((id) => !text.includes(id))).toEqual([]);
     expect(stdout).toContain('edgewise export');
     expect(await readFile(join(folder, 'drift.junit'), 'utf8')).toMatch(
-      /tests="2" failures="0" errors="0" skipped="1"/,
+      /tests="26" failures="0" errors="0" skipped="25"/,
     );
+  });
+
+  it('says in every format that a policy refuses the next apply, with the exit code of drift', async () => {
+    const { edgewise, server, folder, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('PATCH', `/edges/tcp/${edge?.id}`, { description: 'by hand' }));
+    await write({
+      'edgewise.yaml': TWO.replace('\n---', '\nspec: { policies: [freeze] }\n---'),
+      'freeze/policy.yaml': toManifest('Policy', 'freeze', {
+        require: 'false',
+        message: 'Nothing changes in December',
+      }),
+    });
+    const forms = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const reports = forms.map((form) => ` --report ${form}=drift.${form}`).join('');
+    const { exitCode, stdout } = await edgewise(`drift edgewise.yaml${reports}`);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('next apply: is refused\n');
+    expect(stdout).toContain('The next apply would be refused: TCPEdge/');
+    const texts = await Promise.all(forms.map((form) => readFile(join(folder, `drift.${form}`), 'utf8')));
+    const silent = forms.filter((_, index) => !texts[index]?.includes('Nothing changes in December'));
+    expect(silent).toEqual([]);
   });
 
   it('counts a resource once, and does not call a proposed adoption missing', async () => {

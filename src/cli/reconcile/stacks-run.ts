@@ -280,8 +280,8 @@ export async function openStackFolder(
   { lint, listOutputs = () => [] }: OpenOptions = {},
 ): Promise<OpenedStack> {
   const { flags, command, pool, context } = run;
-  // `drift` makes no plan that a policy could reject, and `get` none at all.
-  const policies = command === 'drift' || command === 'get' ? undefined : (flags.policies ?? []);
+  // `get` makes no plan that a policy could reject.
+  const policies = command === 'get' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run, selected), {
     lint,
     policies,

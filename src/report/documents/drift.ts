@@ -159,11 +159,8 @@ function createUnmanagedBlocks(
     const more = [absence, description].filter(Boolean).map((text) => ` ${text}`);
     return [`${kind} `, toCode(id), ...more];
   });
-  return [{ block: 'list', heading, items, weight: 'rest', note: hint, limit: MAX_UNMANAGED }];
+  return [{ block: 'list', heading, items, weight: 'rest', note: hint }];
 }
-
-/** The maximum number of unmanaged resources that a terminal shows. An account may have thousands. */
-const MAX_UNMANAGED = 20;
 
 function listHintBlocks({ hints }: DriftView): readonly Block[] {
   return hints.length === 0 ? [] : [{ block: 'list', items: hints, weight: 'always' }];

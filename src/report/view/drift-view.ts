@@ -173,11 +173,11 @@ interface DriftScene {
   readonly refused: ReadonlySet<string | undefined>;
 }
 
-/** The addresses of errors and of values that other owners claim: an apply is refused because of them. */
+/** The addresses of errors, of values that other owners claim, and of what a policy refuses: no flag allows these. */
 function listRefusedAddresses({ diagnostics, violations }: Drift): DriftScene['refused'] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
-  const claimed = violations.filter(({ rule }) => rule === 'claimed-elsewhere').flatMap(({ addresses }) => addresses);
-  return new Set([...errors, ...claimed]);
+  const refused = violations.filter(({ rule }) => rule === 'claimed-elsewhere' || rule === 'policy');
+  return new Set([...errors, ...refused.flatMap(({ addresses }) => addresses)]);
 }
 
 /** The dangers that changes at the service cause: by group, the most severe of each group first. */

@@ -191,3 +191,27 @@ describe('comparePlans shows both values', () => {
     ]);
   });
 });
+
+describe('comparePlans lists as missing', () => {
+  const toUpdate = (...values: readonly (readonly [path: string, from: string, to: string])[]) => ({
+    ...edgeWithBackend('bkdhr_1'),
+    differences: values.map(([path, from, to]) => createDifference(path, { from, to })),
+  });
+
+  it('the fields that the later plan does not change, without dangers', () => {
+    const update = toUpdate(['description', 'a', 'b'], ['backend.backend_id', 'bkdhr_0', 'bkdhr_1']);
+    const before = plan({ ...update, dangers: [{ group: 'protection', danger: 'unprotected' }] });
+    const { more, less } = comparePlans(before, plan(toUpdate(['description', 'a', 'c'])));
+    const toPaths = ({ changes }: typeof more) =>
+      changes.map(({ fields, dangers }) => [fields.map(({ difference }) => difference.path), dangers]);
+    expect(toPaths(more)).toEqual([[['description'], []]]);
+    expect(toPaths(less)).toEqual([[['backend.backend_id'], []]]);
+  });
+
+  it('nothing of a resource that the later plan changes otherwise as a whole', () => {
+    const removed = createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} });
+    const { more, less } = comparePlans(plan(edgeWithBackend('bkdhr_1')), plan(removed));
+    expect(more.changes.map(({ isWhole }) => isWhole)).toEqual([true]);
+    expect(less.changes).toEqual([]);
+  });
+});

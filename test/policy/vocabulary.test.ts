@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import {
+  addMissingPolicyFields,
   createPolicyDeclarations,
   KIND_INDEPENDENT_POLICY_TYPES,
   listFieldsMissingFromVocabulary,
@@ -113,5 +114,36 @@ describe('the type of a field in an expression', () => {
   it('is that of the kinds, or any if it differs between two kinds', () => {
     expect(createPolicyDeclarations([edge, edge]).types['Spec']).toMatchObject({ description: 'string?' });
     expect(createPolicyDeclarations([edge, other]).types['Spec']).toMatchObject({ description: 'dyn' });
+  });
+});
+
+describe('an object that lacks fields', () => {
+  it('gets the empty value of the type of each, and null where any type is possible', () => {
+    expect(addMissingPolicyFields('Difference', { path: 'description' })).toEqual({
+      field: '',
+      path: 'description',
+      from: null,
+      to: null,
+      origin: '',
+      forcesReplace: false,
+      isHidden: false,
+    });
+    const plan = addMissingPolicyFields('Plan', { made: { at: '2026-03-01T12:00:00Z' } });
+    expect(plan).toMatchObject({
+      targets: [],
+      made: { at: '2026-03-01T12:00:00Z', commit: '' },
+      totals: { create: 0 },
+    });
+    expect(addMissingPolicyFields('Stack', {})).toEqual({ name: '', labels: {}, annotations: {} });
+  });
+
+  it('keeps each value that it has, also one that is empty, and fills the members of its lists', () => {
+    const difference = { from: false, to: 0, path: 'weight' };
+    expect(addMissingPolicyFields('Change', { differences: [difference, 'no object'] })).toMatchObject({
+      differences: [{ ...difference, field: '' }, 'no object'],
+      dangers: [],
+      notes: [],
+      place: { file: '', line: 0 },
+    });
   });
 });

@@ -366,7 +366,6 @@ function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChang
   return less.flatMap((extra): readonly ExtraChange[] => {
     const mirrored = mirrors.get(formatChangeAddress(extra.change));
     if (mirrored?.other === undefined) return [extra];
-    if (mirrored.isWhole) return [];
     const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
     const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
     return fields.length === 0 ? [] : [{ ...extra, fields, dangers: [] }];

@@ -165,7 +165,8 @@ function isReleased({ live }: Change, state: ApprovalState): boolean {
 function divideCreation(extra: ExtraChange, state: ApprovalState): DividedChange {
   const { change, isWhole } = extra;
   if (!isWhole && change.action === 'replace') return divideFields(extra, state);
-  if (!isWhole || !isCreated(change, state)) return toMissing(extra, state);
+  // If the later plan creates it too, nothing is live yet.
+  if (!isCreated(change, state)) return toMissing(extra, state);
   const id = change.live?.id;
   if (id === undefined || !state.live.has(id)) return { done: toDone(change) };
   const old = state.after.changes.find(({ live }) => live?.id === id);

@@ -129,7 +129,7 @@ export class SharedListRequests {
   ) {
     this.#shown = shown;
     this.#listNewest = listNewest;
-    this.#list = coalesceListRequests(async (kind) => {
+    this.#list = shareListRequests(async (kind) => {
       this.#count += 1;
       return this.#readAll(kind, await list(kind));
     });
@@ -169,28 +169,28 @@ export class SharedListRequests {
   }
 }
 
-type List<T, Options extends readonly unknown[]> = (kind: Kind, ...options: Options) => Promise<readonly T[]>;
+type List<T> = (kind: Kind) => Promise<readonly T[]>;
 
 /**
  * Wraps `list`. One request serves all calls for its kind that were made before it started, so its response contains
  * everything that was created before these calls. At most one request per kind is under way; the next one starts when
  * it ends. The promise rejects with the client's error.
  */
-export function coalesceListRequests<T, Options extends readonly unknown[]>(list: List<T, Options>): List<T, Options> {
+function shareListRequests<T>(list: List<T>): List<T> {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<readonly T[]>>();
-  const listAfter: List<T, Options> = async (kind, ...more) => {
+  const listAfter: List<T> = async (kind) => {
     await running.get(kind.name);
     // Callers that received the previous response may each call again, one after another. This pause lets all of them
     // join the next request.
     await setImmediate();
-    const answer = list(kind, ...more);
+    const answer = list(kind);
     waiting.delete(kind.name);
     running.set(kind.name, answer.then(NOTHING, NOTHING));
     return answer;
   };
-  return (kind, ...more) => {
-    const next = waiting.get(kind.name) ?? listAfter(kind, ...more);
+  return (kind) => {
+    const next = waiting.get(kind.name) ?? listAfter(kind);
     waiting.set(kind.name, next);
     return next;
   };

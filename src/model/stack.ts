@@ -115,6 +115,9 @@ export function findSinkSettingsForCredential(
 
 export type SinkSettings = DirectorySinkSettings | TokenCommand;
 
+/** The default timeout of a token command: long enough to write to a secret store over the network. */
+export const TOKEN_COMMAND_TIMEOUT_MS = 30_000;
+
 export const DEFAULT_TOKEN_FILE = '{name}.token';
 
 /** A folder with one file per credential, mode 0600. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import { omitUndefined } from '../model/json.ts';
+import { TOKEN_COMMAND_TIMEOUT_MS } from '../model/stack.ts';
 import type { Setting, SettingType } from '../settings/setting.ts';
 import { DURATION_TYPE, NAMED_SETTINGS, SETTING_GROUPS } from '../settings/table.ts';
 import { COMMAND_LINES } from './findings.ts';
@@ -121,7 +122,7 @@ function createCommandSchema() {
       test: createCommandLineSchema()
         .optional()
         .describe('Command that succeeds if tokens can be delivered. Runs before the first write.'),
-      timeout: timeout.default('30s').describe('Timeout of each command.'),
+      timeout: timeout.default(`${TOKEN_COMMAND_TIMEOUT_MS / 1000}s`).describe('Timeout of each command.'),
     })
     .describe('A command that reads the token from standard input. Only apply runs it.');
 }

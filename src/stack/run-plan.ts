@@ -12,7 +12,7 @@ import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
-import { fillStackNameInPath, type TokenSettings } from '../model/stack.ts';
+import { fillStackNameInPath, TOKEN_COMMAND_TIMEOUT_MS, type TokenSettings } from '../model/stack.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
@@ -159,9 +159,6 @@ export interface TokenFlags {
   readonly tokenCommand?: readonly string[];
 }
 
-/** Long enough for a command that writes to a secret store over the network. */
-const COMMAND_TIMEOUT_MS = 30_000;
-
 /**
  * Returns the token sinks of a stack. A flag sets the sink of every credential. Without a flag, the Stack's sinks are
  * used.
@@ -177,7 +174,7 @@ export function resolveTokenSettings(
   if (tokenDirectory !== undefined)
     return { default: { directory: fillStackNameInPath(tokenDirectory, stack) }, credentials: {} };
   if (tokenCommand === undefined) return stored;
-  return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
+  return { default: { command: tokenCommand, timeoutMs: TOKEN_COMMAND_TIMEOUT_MS }, credentials: {} };
 }
 
 /** The token sinks of an apply. They are chosen before the user is asked for consent. */

@@ -360,9 +360,10 @@ export class TokenDeliveries {
     this.#postponed.set(one.write.address, one);
   }
 
-  /** Delivers the postponed token of a credential, if there is one. Resolves like `deliver`. */
+  /** Delivers the postponed token of a credential, if there is one, once. Resolves like `deliver`. */
   async deliverPostponed(address: Address): Promise<string | undefined> {
     const one = this.#postponed.get(address);
+    this.#postponed.delete(address);
     return one && this.deliver(one);
   }
 }

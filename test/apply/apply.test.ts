@@ -226,6 +226,22 @@ describe('a new credential', () => {
     expect(sent.includes('PATCH /credentials/cr_2')).toBe(isDelivered);
   });
 
+  it('is delivered once, after the delete on which its record depends, although the record is tried again', async () => {
+    const deliveredAfter: string[][] = [];
+    const old = createWrite('delete', 'Credential/agent', { resourceId: 'cr_0', dependsOn: [CREATE.id] });
+    const record = { ...DELIVER, dependsOn: [CREATE.id, old.id] };
+    const sink: TokenSink = { ...WORKING, deliver: async () => String(deliveredAfter.push([...methods])) };
+    const methods: string[] = [];
+    const answer = (method: string) => {
+      methods.push(method);
+      return methods.join(' ').endsWith('DELETE PATCH') ? createRejection(409) : createResponseBody(method);
+    };
+    const { result } = await applyWrites([CREATE, old, record], { answer, sink });
+    expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied']);
+    expect(methods).toEqual(['POST', 'DELETE', 'PATCH', 'PATCH']);
+    expect(deliveredAfter).toEqual([['POST', 'DELETE']]);
+  });
+
   it('reports a creation that may have taken effect differently from a rejected one', async () => {
     for (const [error, isUnknown] of [
       [new NetworkError('reset'), true],

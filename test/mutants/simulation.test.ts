@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { MUTANT_VARIABLE } from '../broken-source.ts';
 import { MUTANTS, type MutantCase } from '../simulation/mutants.ts';
 import { simulate } from '../simulation/simulate.ts';
 import { SOURCE_MUTANTS } from '../simulation/source-mutants.ts';
 import { REPOSITORIES } from '../simulation/walk.ts';
+import { runBrokenTests } from './run-broken-tests.ts';
 
 type Noticed = Pick<MutantCase, 'noticedAs' | 'needsSeveral' | 'seenAt'>;
 
@@ -51,28 +50,10 @@ describe('the tests of a fixed bug', () => {
     'fail without the fix: %s',
     { timeout: 300_000 },
     async (name, { failingTests }) => {
-      expect(await runTests(name, failingTests)).toMatch(/ Tests {2}\d+ failed/);
+      const files = failingTests.map((file) => `test/${file}.test.ts`);
+      // A test that hangs is stopped soon.
+      const output = await runBrokenTests(name, ['fast', 'laws'], files, ['--testTimeout=10000']);
+      expect(output).toMatch(/ Tests {2}\d+ failed/);
     },
   );
 });
-
-const VITEST = [
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--config',
-  'test/vitest.config.ts',
-  '--project',
-  'fast',
-  '--project',
-  'laws',
-];
-
-/** Runs tests of a broken edgewise, and returns their output. A test that hangs is stopped soon. */
-function runTests(name: string, files: readonly string[]): Promise<string> {
-  const env = { ...process.env, NO_COLOR: '1', [MUTANT_VARIABLE]: name };
-  const paths = files.map((file) => `test/${file}.test.ts`);
-  const words = [...VITEST, ...paths, '--maxWorkers=1', '--testTimeout=10000', '--bail=1'];
-  return new Promise((done) => {
-    execFile(process.execPath, words, { env, encoding: 'utf8' }, (_, stdout) => done(stdout));
-  });
-}

@@ -8,8 +8,10 @@ import { parsePath } from '../../src/model/field-path.ts';
 import { isJsonObject, isSameJson, type Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
+import { isKept } from './arbitrary-edit.ts';
 import { toExternalId } from './settle-stack.ts';
-import type { TestResource } from './stack.ts';
+import type { TestResource, TestStack } from './stack.ts';
+import { listTouched, type World } from './world.ts';
 
 /** Whether a field has the same value in two manifests. */
 export function isSameField(
@@ -57,4 +59,28 @@ export function expectOnlyDifference(
     expect(parsePath(path)?.[0], path).toBe(wanted.field);
     expect(origin).toBe(wanted.origin);
   }
+}
+
+interface ManifestChange {
+  readonly world: World;
+  readonly kind: Kind;
+  readonly field: string;
+  /** The manifests after the change. The changed resource is the last one. */
+  readonly after: TestStack;
+  /** Whether the new value is live already, or left to others. */
+  readonly isQuiet: boolean;
+}
+
+/** Expects that a plan changes the field alone, or nothing if that is quiet, and that the next plan is empty. */
+export async function expectManifestChange({ world, kind, field, after, isQuiet }: ManifestChange): Promise<void> {
+  const plan = await world.plan(after);
+  const subject = after.at(-1);
+  if (isQuiet || subject === undefined) expect(listTouched(plan)).toEqual([]);
+  else {
+    const isFixed = kind.fields[field]?.lifecycle === 'immutable' && !isKept(kind, field, subject);
+    const origin = kind.role === 'owned' ? 'manifest' : 'unknown';
+    expectOnlyDifference(plan, subject, { field, origin, action: isFixed ? 'replace' : 'update' });
+  }
+  await world.apply(plan);
+  expect(listTouched(await world.plan(after))).toEqual([]);
 }

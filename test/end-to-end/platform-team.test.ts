@@ -190,7 +190,7 @@ describe('a platform team with twenty stacks', () => {
     const waited = await expectDone('edgewise apply live/team-05 --yes --wait=60s');
     expect(toComparable(waited)).toMatch(/ns_targets|name servers/);
 
-    // A user changes an edge by hand.
+    // A user changes an edge by hand. The type is that of the list in the API.
     const { tcp_edges: edges } = (await call('GET', '/edges/tcp')) as unknown as {
       readonly tcp_edges: readonly { readonly id: string; readonly description: string }[];
     };

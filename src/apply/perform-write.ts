@@ -38,6 +38,7 @@ import {
   checkStoredForms,
   createRecordBody,
   createStoredOtherwiseWarning,
+  describeFailedRecord,
   describeMissingRoom,
   type StoredForm,
   toStoredDigests,
@@ -190,7 +191,8 @@ async function recordStoredForms(
   }
   const recording = createRecordBody(write, { body, live }, found);
   if (recording === undefined) return describeMissingRoom(found);
-  const answer = await requests.record(write, live.id, { body: recording });
+  const answer = await requests.record(write, live.id, { body: recording }).catch(toMessage);
+  if (typeof answer === 'string') return describeFailedRecord(found, answer);
   if (answer === null) return undefined;
   const recorded = settle.duplicates.lookUps.readResponseBody(write, answer);
   const again = checkStoredForms(write, { body: recording, live: recorded, before: undefined });
@@ -445,6 +447,12 @@ async function identify(
   if (isId(live.id)) return live;
   const marked = await listUnplannedResourcesWithMark(write, duplicates).catch(ignoreExternal);
   return marked.length === 1 ? marked[0] : undefined;
+}
+
+/** The message of an error that is not one of the write itself: that took effect, and must not be tried again. */
+function toMessage(error: unknown): string {
+  if (isExternalError(error)) return error.message;
+  throw error;
 }
 
 function ignoreExternal(error: unknown): readonly LiveResource[] {

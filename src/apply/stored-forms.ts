@@ -115,6 +115,12 @@ export function describeMissingRoom(forms: readonly StoredForm[]): string {
   return `the service stores ${names} in another form than sent, and the metadata has no room to record that: shorten it, or write ${names} as the service stores it`;
 }
 
+/** `why`: the message of the error. */
+export function describeFailedRecord(forms: readonly StoredForm[], why: string): string {
+  const names = forms.map(({ name }) => name).join(' and ');
+  return `it took effect, and the service stores ${names} in another form than sent, but that could not be recorded (${why}). The next apply records it`;
+}
+
 export function createStoredOtherwiseWarning({ address }: Write, { name, sent, stored }: StoredForm): Diagnostic {
   return {
     code: 'shown-otherwise',

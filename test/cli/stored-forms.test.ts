@@ -282,6 +282,31 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('is no reason to create again if its record is refused, and is recorded by the next apply', async () => {
+    const edge = (name: string) =>
+      toPool('blue') + toManifest('TCPEdge', name, { description: 'Blue', hostports: ['1.tcp.example.net:20001'] });
+    const workspace = await createWorkspace({ 'edgewise.yaml': edge('a') });
+    await workspace.edgewise('apply --yes');
+    // The new edge waits for the delete of the old one, so a 409 of its creation would be tried again.
+    await workspace.write({ 'edgewise.yaml': edge('b') });
+    const edgewise = withStoredForms(workspace, 'lower_case');
+    const { handle: forms } = withFaults(workspace.server, {
+      rules: [{ on: '*', fault: 'normalise', forms: ['lower_case'] }],
+    });
+    const sent: string[] = [];
+    const transport: Transport = async (request) => {
+      if (request.method !== 'GET') sent.push(request.method);
+      return request.method === 'PATCH' ? Response.json({ msg: 'busy' }, { status: 409 }) : forms(request);
+    };
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(sent).toEqual(['DELETE', 'POST', 'PATCH']);
+    expect(stdout).toContain('it took effect, and the service stores description in another form than sent');
+    expect(stdout).not.toContain('another apply');
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
   it('fails if the service keeps the old value or stores nothing', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('old') });
     await workspace.edgewise('apply --yes');

@@ -5,6 +5,7 @@ import { suggestRemedy } from '../manifest/suggest.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
+import { findRetiredCommandRemedy, findRetiredFlagRemedy } from '../settings/retired.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
 import {
   readManifestTrust,
@@ -235,7 +236,8 @@ const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
 function createUnknownCommandError([word = '']: readonly string[], program: Command): CommandError {
   const names = program.commands.map((command) => command.name());
   const shown = names.filter((name) => !name.startsWith('_'));
-  const remedy = COMMAND_REMEDIES.get(word.toLowerCase()) ?? suggestRemedy(word, shown, false);
+  const remedy =
+    findRetiredCommandRemedy(word) ?? COMMAND_REMEDIES.get(word.toLowerCase()) ?? suggestRemedy(word, shown, false);
   return createUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');
 }
 
@@ -265,8 +267,12 @@ function createParseError({ message }: CommanderError, words: readonly string[])
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/[^.]$/, '$&.');
   const command = word.startsWith('-') ? '' : ` ${word}`;
   const [, option = ''] = /^Unknown option '([^'=]+)/.exec(sentence) ?? [];
+  const [, setting, value] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^']*)' is invalid/.exec(sentence) ?? [];
   const remedy =
-    OPTION_REMEDIES.get(`${word} ${option}`) ?? OPTION_REMEDIES.get(option) ?? hint?.replace(/^\(|\)$/g, '');
+    findRetiredFlagRemedy(setting === undefined ? option : `${setting} ${value}`) ??
+    OPTION_REMEDIES.get(`${word} ${option}`) ??
+    OPTION_REMEDIES.get(option) ??
+    hint?.replace(/^\(|\)$/g, '');
   return createUsageError(sentence, remedy ?? `edgewise${command} --help shows what it takes.`);
 }
 

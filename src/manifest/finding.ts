@@ -11,6 +11,7 @@ import type { JsonObject } from '../model/json.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
+import { findRetiredFieldRemedy } from '../settings/retired.ts';
 import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
 import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggest, suggestRemedy } from './suggest.ts';
@@ -155,6 +156,8 @@ function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   const attached = findAttachedRemedy(finding, kind);
   if (attached !== undefined) return attached;
   if (unknown === undefined) return remedy;
+  const retired = code === 'bad-field' ? findRetiredFieldRemedy(kind, path) : undefined;
+  if (retired !== undefined) return retired;
   const special = code === 'bad-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
   // The message about an unknown value already lists the allowed values.

@@ -6,6 +6,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { SettingsLayer } from '../model/stack.ts';
 import { findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
+import { findRetiredVariable, formatRetiredRemedy } from '../settings/retired.ts';
 import {
   NAMED_SETTINGS,
   SERVICE_SETTING_NAMES,
@@ -179,17 +180,28 @@ export interface ManifestTrustFlags {
   readonly root?: string | undefined;
 }
 
-/** Reads the decisions from flags, else from the environment. */
+/** Reads the decisions from flags, else from the environment. Throws `StackError` for a variable that was retired. */
 export function readManifestTrust(
   flags: ManifestTrustFlags,
   { env }: Pick<Host, 'env'>,
 ): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {
+  refuseRetiredVariables(env);
   const sources = { flags, env };
   return {
     isUntrusted: readSetting('untrusted', sources) ?? false,
     offered: readSetting('env', sources) ?? [],
     root: readSetting('root', sources),
   };
+}
+
+/** An ignored variable could do harm: jobs that each apply a share of the stacks would each apply all. */
+function refuseRetiredVariables(env: Host['env']): void {
+  const found = findRetiredVariable(env);
+  if (found === undefined) return;
+  throw new StackError(`${found.name} is set, but edgewise no longer reads it.`, {
+    reason: 'invalid',
+    remedy: `Unset it. ${formatRetiredRemedy(found.retired)}`,
+  });
 }
 
 /** Throws if the manifests are not trusted. Called before anything is written. */

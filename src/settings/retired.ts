@@ -1,0 +1,57 @@
+import type { FieldPath } from '../model/state.ts';
+
+/**
+ * What was there before 1.0.0 and went: the only place that still knows the words. Ignoring one could do harm: five jobs
+ * with a retired variable for a share of the stacks would each apply every stack. So a variable that is set, a field of
+ * a document and an option of the command line end the run.
+ */
+export interface Retired {
+  /** Options, such as `--shard`; also values of options, such as `--format json-lines`. */
+  readonly flags?: readonly string[];
+  readonly commands?: readonly string[];
+  readonly variables?: readonly string[];
+  /** Paths in documents, by kind: `Stack spec.render`. */
+  readonly fields?: readonly string[];
+  /** A sentence that says what to do now. */
+  readonly instead: string;
+  /** The page that shows it. */
+  readonly page: string;
+}
+
+export const RETIRED: readonly Retired[] = [];
+
+/** Returns what to do instead of a retired option, command or field. */
+function findRemedy(isMeant: (retired: Retired) => boolean): string | undefined {
+  const found = RETIRED.find(isMeant);
+  return found && formatRetiredRemedy(found);
+}
+
+export function formatRetiredRemedy({ instead, page }: Retired): string {
+  return `${instead} See ${page}.`;
+}
+
+export function findRetiredCommandRemedy(word: string): string | undefined {
+  return findRemedy(({ commands = [] }) => commands.includes(word));
+}
+
+/** `words`: an option without its value, or an option and its value. */
+export function findRetiredFlagRemedy(words: string): string | undefined {
+  return findRemedy(({ flags = [] }) => flags.includes(words));
+}
+
+/** `path` starts at the document. */
+export function findRetiredFieldRemedy(kind: string, path: FieldPath): string | undefined {
+  const name = `${kind} ${path.join('.')}`;
+  return findRemedy(({ fields = [] }) => fields.includes(name));
+}
+
+/** Finds a retired variable that is set and not empty. */
+export function findRetiredVariable(
+  env: Readonly<Record<string, string | undefined>>,
+): { readonly name: string; readonly retired: Retired } | undefined {
+  for (const retired of RETIRED) {
+    const name = retired.variables?.find((one) => (env[one] ?? '') !== '');
+    if (name !== undefined) return { name, retired };
+  }
+  return undefined;
+}

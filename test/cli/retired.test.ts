@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RETIRED } from '../../src/settings/retired.ts';
+import { createWorkspace, STACK } from './workspace.ts';
+
+/** A command that takes the option, if it is not `plan`. */
+const COMMANDS: Readonly<Record<string, string>> = {};
+
+/** A document that sets the field. */
+const DOCUMENTS: Readonly<Record<string, string>> = {};
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+
+async function expectRefusal(line: string, { page, instead }: { page: string; instead: string }, files = {}, env = {}) {
+  const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK, ...files });
+  const { exitCode, stdout, stderr } = await edgewise(line, { env });
+  const shown = `${stdout}${stderr}`.replace(/\s+/g, ' ');
+  expect(exitCode, `${line}\n${shown}`).toBe(3);
+  expect(shown).toContain(instead);
+  expect(shown).toContain(page);
+  expect(recorder.take()).toEqual([]);
+}
+
+describe('what was retired', () => {
+  it('ends the run with 3 and names the page, as an option', async () => {
+    for (const retired of RETIRED)
+      for (const flag of retired.flags ?? []) await expectRefusal(`${COMMANDS[flag] ?? 'plan .'} ${flag}`, retired);
+  });
+
+  it('ends the run with 3 and names the page, as a command', async () => {
+    for (const retired of RETIRED)
+      for (const command of retired.commands ?? []) await expectRefusal(`${command} x`, retired);
+  });
+
+  it('ends every run with 3 and names the page, as a variable that is not empty', async () => {
+    for (const retired of RETIRED) {
+      for (const variable of retired.variables ?? []) {
+        for (const command of ['plan .', 'apply . --yes', 'validate .', 'stacks .', 'get .'])
+          await expectRefusal(command, retired, {}, { [variable]: '1' });
+        const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+        expect((await edgewise('plan .', { env: { [variable]: '' } })).exitCode).toBe(0);
+      }
+    }
+  });
+
+  it('ends the run with 3 and names the page, as a field', async () => {
+    for (const retired of RETIRED) {
+      for (const field of retired.fields ?? []) {
+        const document = DOCUMENTS[field];
+        expect(document, `a document with ${field}`).toBeDefined();
+        const name = field.startsWith('Defaults') ? 'edgewise-defaults.yaml' : 'more.yaml';
+        const files = { ...(field.startsWith('Stack') && { 'stack.yaml': '' }), [name]: document };
+        await expectRefusal('plan .', retired, files);
+      }
+    }
+  });
+
+  it('has a page', () => {
+    for (const { page } of RETIRED) expect(existsSync(join(ROOT, page)), page).toBe(true);
+  });
+});

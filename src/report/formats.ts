@@ -25,10 +25,6 @@ const REPORT_FORMATS = {
     async () => (await import('./machine/json.ts')).renderJsonReport,
     async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
   ),
-  'json-lines': forPrograms(
-    async () => (await import('./machine/json-lines.ts')).renderJsonLinesReport,
-    async () => (await import('./machine/stacks.ts')).renderStacksJsonLines,
-  ),
   markdown: forPeople(async () => (await import('./markdown/write-markdown.ts')).writeMarkdown),
   html: forPeople(async () => (await import('./html/write-html.ts')).writeHtml),
   github: forPrograms(

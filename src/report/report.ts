@@ -123,14 +123,6 @@ export interface CommandLine {
   readonly readsInput: boolean;
 }
 
-/** The events that a run already wrote to its output. */
-export interface WrittenEvents {
-  readonly text: string;
-  readonly count: number;
-  /** The folders of the stacks whose events were sent. Present only in a run over many stacks. */
-  readonly parts?: ReadonlySet<string>;
-}
-
 /** The options of report formats. A format ignores options that do not apply to it. */
 export interface FormatOptions extends TextStyleOptions {
   readonly exitCode?: number;
@@ -147,8 +139,6 @@ export interface FormatOptions extends TextStyleOptions {
   readonly locate?: LocateManifest | undefined;
   /** The time at which the report is made. */
   readonly at?: Date;
-  /** For a stream of events: the events that were already sent. */
-  readonly sent?: WrittenEvents | undefined;
   /** Facts about the CI pipeline, for links to its pages. */
   readonly pipeline?: CiJobLinks;
   /** Whether the report is part of a longer report, which shows shared facts once. */

@@ -18,7 +18,13 @@ export interface Retired {
   readonly page: string;
 }
 
-export const RETIRED: readonly Retired[] = [];
+export const RETIRED: readonly Retired[] = [
+  {
+    flags: ['--format json-lines', '--report json-lines'],
+    instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
+    page: 'docs/reference/reports.md',
+  },
+];
 
 /** Returns what to do instead of a retired option, command or field. */
 function findRemedy(isMeant: (retired: Retired) => boolean): string | undefined {
@@ -34,9 +40,9 @@ export function findRetiredCommandRemedy(word: string): string | undefined {
   return findRemedy(({ commands = [] }) => commands.includes(word));
 }
 
-/** `words`: an option without its value, or an option and its value. */
+/** `words`: an option without its value, or an option and its value, such as `--report json-lines=FILE`. */
 export function findRetiredFlagRemedy(words: string): string | undefined {
-  return findRemedy(({ flags = [] }) => flags.includes(words));
+  return findRemedy(({ flags = [] }) => flags.some((flag) => words === flag || words.startsWith(`${flag}=`)));
 }
 
 /** `path` starts at the document. */

@@ -74,7 +74,7 @@ describe('release', () => {
     expect(stdout).toContain('2 writes applied');
   });
 
-  it('prints one JSON document, a stream, and a comment', async () => {
+  it('prints one JSON document, and a comment', async () => {
     const workspace = await createOwned();
     const json = await workspace.edgewise('release TCPEdge/a --yes --format json --report markdown=release.md');
     expect(JSON.parse(json.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
@@ -106,10 +106,8 @@ describe('release', () => {
       <sub>2026\\-03-01 12:&#8203;00 UTC · edgewise 1.0.0</sub>
       "
     `);
-    const lines = await workspace.edgewise('release TCPEdge/b --yes --format json-lines');
-    expect(lines.stdout).toContain('"event":"start","seq":1');
-    expect(lines.stdout).toContain('"event":"summary"');
-    expect(lines.stdout).toContain('"command":"release"');
+    const other = await workspace.edgewise('release TCPEdge/b --yes --format json');
+    expect(JSON.parse(other.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
   });
 
   it.each([

@@ -213,6 +213,24 @@ describe('usage', () => {
     expect(stderr).toContain('This is a bug in edgewise.');
   });
 
+  it('prints one JSON document if a bug ends an apply after its first write', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
+    let isThrown = false;
+    const onWrite = (text: string) => {
+      if (isThrown || !text.includes('create TCPEdge/a')) return;
+      isThrown = true;
+      throw new TypeError('boom');
+    };
+    const { exitCode, stdout } = await edgewise('apply --yes --format json', { onWrite });
+    expect({ isThrown, exitCode }).toEqual({ isThrown: true, exitCode: 70 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      command: 'apply',
+      stack: 'test',
+      ok: false,
+      error: { message: 'boom' },
+    });
+  });
+
   it('exits with 4 for an unusable key, and does not retry', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
     const result = await edgewise('plan .', { env: { EDGEWISE_API_KEY: 'wrong-key-1234' } });

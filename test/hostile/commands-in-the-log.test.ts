@@ -57,7 +57,7 @@ function toFiles(text: string): Readonly<Record<string, string>> {
   };
 }
 
-const FORMATS = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+const FORMATS = ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit'];
 
 /** Lists the commands in an output, except the annotations of `--format github`. */
 function findOthers(printed: string, format: string): unknown {

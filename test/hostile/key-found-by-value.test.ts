@@ -106,7 +106,7 @@ describe('a name that a report shows', () => {
     const folder = await createCheckout({
       [`${KEY}/a.yaml`]: STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
     });
-    const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const forms = ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit'];
     const reports = forms.flatMap((form) => ['--report', `${form}=${join(folder, form)}`]);
     const ended = await runEdgewise(['plan', join(folder, KEY), '-o', join(folder, 'plan.json'), ...reports], ENV);
     expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('[key]') });
@@ -300,7 +300,7 @@ describe('the library', () => {
   });
 });
 
-describe('the journal and the events', () => {
+describe('the journal and the result', () => {
   it('of an apply contain neither the key nor a token', async () => {
     const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
     const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
@@ -310,7 +310,7 @@ describe('the journal and the events', () => {
       EDGEWISE_JOURNAL: join(folder, 'journal'),
       EDGEWISE_LOG_LEVEL: 'trace',
     };
-    const ended = await runEdgewise(['apply', folder, '--yes', '--format', 'json-lines'], env);
+    const ended = await runEdgewise(['apply', folder, '--yes', '--format', 'json'], env);
     await stop();
     expect(ended.exitCode).toBe(0);
     expectNoSecret(readAll(ended, folder, ['a.yaml']));

@@ -105,7 +105,7 @@ describe('output', () => {
       'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
     });
     const writes: string[] = [];
-    const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const forms = ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit'];
     const lines = forms.flatMap((form) => [
       `plan . --format ${form}`,
       `drift -R . --format ${form}`,

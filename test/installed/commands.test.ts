@@ -64,7 +64,7 @@ const COMMANDS: readonly Row[] = [
 
 /** Writes a report in each of these formats. */
 const report = (...formats: readonly string[]) => formats.map((name) => `--report ${name}=report.${name}`).join(' ');
-const FORMATS = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+const FORMATS = ['json', 'markdown', 'html', 'github', 'sarif', 'junit'];
 const REPORTS = FORMATS.map((name) => `report.${name}`);
 const POLICIES = '--policies $PACKAGE/examples/policies/credentials-have-an-acl.yaml';
 

@@ -63,7 +63,6 @@ const INIT: Question = {
 export const QUESTIONS: readonly Question[] = [
   createConfirmation('edgewise apply one', '1 write applied'),
   createConfirmation('edgewise apply one --format json', '"ok": true'),
-  createConfirmation('edgewise apply one --format json-lines', '"event":"summary"'),
   createConfirmation('edgewise apply plan.json --manifests one', '1 write applied'),
   createConfirmation('edgewise apply one --approved plan.json', '1 write applied'),
   createConfirmation('edgewise apply -R', '2 stacks'),

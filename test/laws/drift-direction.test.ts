@@ -177,7 +177,7 @@ function toPattern(value: Json | undefined): string {
 }
 
 /** Formats that shorten no value. */
-const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json', 'json-lines']);
+const WHOLE: ReadonlySet<FormatName> = new Set(['text', 'html', 'json']);
 
 /** The values of one side that are long enough not to be words of JSON. */
 function listShownValues(differences: readonly Difference[], side: 'from' | 'to'): readonly string[] {
@@ -209,13 +209,6 @@ function isEmpty(value: Json | undefined): boolean {
 /** How each format shows the two sides. */
 const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSides>>> = {
   json: (document) => readJson(JSON.parse(document).changes),
-  'json-lines': (document) => {
-    const events = document
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    return readJson(events.filter(({ event }) => event === 'drift').map(({ change }) => change));
-  },
   text: (document) => {
     const lines = document.split('\n');
     const inline = lines.flatMap((line) => /^ {4}\S.*?: +(.*) → (.*?)(?: {2}\(.*)?$/.exec(line)?.slice(1) ?? []);

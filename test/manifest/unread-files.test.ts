@@ -133,7 +133,7 @@ describe('a file that looks like a manifest and is not read', () => {
       'live/c/edgewise.yaml': toStack('c'),
       'live/c/.old/b.yaml': EDGE,
     });
-    for (const format of ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit']) {
+    for (const format of ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit']) {
       const { stdout } = await edgewise(`plan -R live --format ${format}`);
       expect([format, stdout.includes('live/a/b.txt'), stdout.includes('live/c/.old/b.yaml')]).toEqual([
         format,

@@ -59,9 +59,6 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   expect(found.sort()).toEqual(dangers.map(({ address, said, group }) => `${address} ${said} (${group})`).sort());
   expect(runs[0].properties).toEqual({ dangers: counts });
 
-  const events = (await loadReportRenderer('json-lines'))(report, WIDE).trimEnd().split('\n');
-  expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'summary', dangers: counts });
-
   const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
   const run = { command: 'plan', root: '.', selection: '', parts: [part, part] };
   const { headline } = createPlanView(plan);
@@ -76,9 +73,6 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   const grouped = all.flatMap(({ properties }) => (properties?.group === undefined ? [] : [properties]));
   expect(new Set(grouped.map(({ stack }) => stack))).toEqual(new Set(['production']));
   expect(countDangersByGroup(grouped as Parameters<typeof countDangersByGroup>[0])).toEqual(twice);
-  const lines = (await loadStacksReportRenderer('json-lines'))(run, WIDE).trimEnd().split('\n');
-  const ofEach = [{ dangers: counts }, { dangers: counts }];
-  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
 }
 
 /** Removes the escapes of Markdown. */

@@ -26,14 +26,6 @@ export const FORMAT_CHECKS: Readonly<Record<FormatName, (document: string) => vo
     expectPrintable(document);
     expect(JSON.parse(document)).toBeTypeOf('object');
   },
-  'json-lines': (document) => {
-    expectPrintable(document);
-    const events = document
-      .trimEnd()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
-    expect(events.at(-1)).toMatchObject({ event: 'summary', seq: events.length });
-  },
   markdown: expectOurMarkdown,
   html: expectOurPage,
   github: expectOurAnnotations,

@@ -40,7 +40,7 @@ describe('drift -R', () => {
   it('lists what stacks own that are not in the repository, with ids, in each format, and exits with 0', async () => {
     const workspace = await createAccount();
     const { web, elsewhere, other } = await listIds(workspace);
-    for (const format of ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit']) {
+    for (const format of ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit']) {
       const { stdout, exitCode } = await workspace.edgewise(`drift -R live --format ${format}`);
       expect(exitCode).toBe(0);
       expect(stdout, format).toContain(web);

@@ -1,11 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
-
-/** Sends one write after the other. */
-const ONE_BY_ONE = { api: { concurrency: 1 } };
 
 /** A stack with a credential that has no token sink. */
 const toStackWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
@@ -49,40 +46,6 @@ describe('applies of many stacks', () => {
     expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual(
       names.flatMap(() => ['POST /backends/weighted', 'GET /backends/weighted?limit=100']),
     );
-  });
-
-  it('send their events while they run, each with its stack, and all of them once', async () => {
-    const workspace = await createWorkspace({
-      ...toRepository(2, ONE_BY_ONE),
-      'live/broken/edgewise.yaml': toStackWithoutSink(ONE_BY_ONE),
-      'live/empty/edgewise.yaml': toStack('empty', ONE_BY_ONE),
-    });
-    let written = '';
-    let early = '';
-    const transport = async (request: Request): Promise<Response> => {
-      if (request.method === 'POST') early = written;
-      return workspace.recorder.transport(request);
-    };
-    const { stdout, exitCode } = await workspace.edgewise(
-      'apply -R live --yes --format json-lines --report json-lines=events.txt',
-      { transport, onWrite: (text) => (written += text) },
-    );
-    expect(exitCode).toBe(3);
-    expect(early).toContain('"event":"write-started"');
-    const earlyEvents = early.split('\n').filter((line) => line.startsWith('{'));
-    expect(stdout.split('\n').slice(0, earlyEvents.length)).toEqual(earlyEvents);
-    const events = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    for (const stack of ['s00', 's01']) {
-      const own = events.filter((one) => one.stack === stack).map(({ event }) => event);
-      expect(own).toEqual(['start', 'diagnostic', 'write-started', 'write-done', 'summary']);
-    }
-    expect(events.filter(({ stack }) => stack === 'broken').map(({ event }) => event)).toEqual(['summary']);
-    expect(events.at(-1)).toMatchObject({ event: 'run-summary', exitCode: 3 });
-    expect(readFileSync(`${workspace.folder}/events.txt`, 'utf8')).toBe(stdout);
   });
 
   it('write nothing without a yes', async () => {

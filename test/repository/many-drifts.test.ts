@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, sendByHand, toEdge, type Workspace } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
 
-const FORMS = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+const FORMS = ['json', 'markdown', 'html', 'github', 'sarif', 'junit'];
 const REPORTS = FORMS.map((form) => ` --report ${form}=drift.${form}`).join('');
 
 /** Two stacks of one account, without drift. They use different kinds. */
@@ -48,7 +48,7 @@ describe('drift of many stacks', () => {
     for (const [form, text] of Object.entries(texts)) for (const id of ids) expect(text, form).toContain(id);
     expect(texts['text']).toMatch(/^a +live\/a +No drift: there are no|14 unmanaged/m);
     // Once for each account, not once for each stack. JSON has the whole document of each stack.
-    for (const form of ['text', 'markdown', 'github', 'sarif', 'json-lines'])
+    for (const form of ['text', 'markdown', 'github', 'sarif'])
       for (const id of ids) expect(count(texts[form] ?? '', id), form).toBe(1);
     // The name of a case, and its message.
     for (const id of ids) expect(count(texts['junit'] ?? '', id)).toBe(2);

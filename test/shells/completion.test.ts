@@ -23,7 +23,7 @@ const SHELLS = [
 const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise pla\tmanifests/ed\t', ['plan', 'manifests/edgewise.yaml']],
   ['edgewise plan --detailed-e\t', ['plan', '--detailed-exitcode']],
-  ['edgewise plan --format json-\tmanifests', ['plan', '--format', 'json-lines', 'manifests']],
+  ['edgewise plan --format js\tmanifests', ['plan', '--format', 'json', 'manifests']],
   ['edgewise plan --format=mark\t', ['plan', '--format=markdown']],
   ['edgewise plan manifests --target TCPEdge/po\t', ['plan', 'manifests', '--target', 'TCPEdge/postgres']],
   [
@@ -102,11 +102,11 @@ describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
   it.each([
     [
       ['edgewise', 'plan', '--format', '=', 'j'],
-      ['json', 'json-lines', 'junit'],
+      ['json', 'junit'],
     ],
     [
       ['edgewise', 'plan', '--format', '='],
-      ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'],
+      ['text', 'json', 'markdown', 'html', 'github', 'sarif', 'junit'],
     ],
     [
       ['edgewise', 'plan', 'manifests', '--target', ''],
@@ -147,7 +147,7 @@ describeWith(['bash'], 'the candidates in bash, of which one may be a path', () 
 
 describeWith(['fish'], 'completion in fish, asked by its own command', () => {
   it.each([
-    ['edgewise plan --format j', ['json', 'json-lines', 'junit']],
+    ['edgewise plan --format j', ['json', 'junit']],
     ['edgewise plan manifests --target TCP', ['TCPEdge/postgres', 'TCPEdge/redis']],
     ['edgewise apply -R manifests --stack ', ['test']],
     ['edgewise show ', ['my plan.json']],

@@ -90,7 +90,6 @@ export function configureSchemaCommand(command: Command, act: CommandBodyRunner)
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
-    ['edgewise schema events', 'a line of --format json-lines'],
   ]).action((name: string | undefined) =>
     act(TEXT_ONLY_FORMAT_FLAGS, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);

@@ -9,7 +9,7 @@ import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { type FormatName, loadReportWriter, loadStacksReportWriter } from '../../report/formats.ts';
 import { renderTextReport } from '../../report/render-text.ts';
-import type { Failure, FormatOptions, Report, StacksRunReport, WrittenEvents } from '../../report/report.ts';
+import type { Failure, FormatOptions, Report, StacksRunReport } from '../../report/report.ts';
 import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
 import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -23,8 +23,6 @@ interface Publication {
   readonly isShown?: boolean;
   /** The command line that applies the plan. */
   readonly applyCommand?: FormatOptions['applyCommand'] | undefined;
-  /** The events of an apply that were sent so far. With `--format json-lines`, these events are on stdout already. */
-  readonly sent?: WrittenEvents | undefined;
   /** The exit code of the command. If a report cannot be written, a success becomes a failure. */
   readonly exitCode: ExitCode;
   /** Finds where the manifest of an address starts. Absent: there are no manifests. */
@@ -65,11 +63,8 @@ async function publishAs(load: LoadWriter, publication: Publication, context: Co
   const host = { ...createReportOptions(publication, context), describeRule: findCodeSection };
   if (!isShown) {
     const write = await load(flags.format);
-    let sent = flags.format === 'json-lines' ? (publication.sent?.text.length ?? 0) : 0;
-    for (const chunk of write({ ...getTextOptions(context.stdout, context, flags), ...host })) {
-      showReportText(flags.format, chunk.slice(sent), context);
-      sent = Math.max(0, sent - chunk.length);
-    }
+    for (const chunk of write({ ...getTextOptions(context.stdout, context, flags), ...host }))
+      showReportText(flags.format, chunk, context);
   }
   const failures: string[] = [];
   const { verbose = false, compact = false } = flags;
@@ -89,7 +84,7 @@ function showReportText(format: FormatName, text: string, { stdout }: Context): 
 
 /** Returns the facts about the run that formats for programs contain. */
 function createReportOptions(
-  { exitCode, applyCommand, locate, sent }: Publication,
+  { exitCode, applyCommand, locate }: Publication,
   context: Context,
 ): Partial<FormatOptions> {
   const { env, cwd, now } = context;
@@ -99,7 +94,6 @@ function createReportOptions(
     version: VERSION,
     at: now(),
     pipeline: readCiJobLinks(env),
-    sent,
     applyCommand,
     locate,
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
@@ -165,8 +159,6 @@ export interface FailedCommandContext extends StackNameAndLocator {
   /** Absent for an unknown command. */
   readonly command?: string;
   readonly flags: FormatFlags & Pick<RunFlags, 'planFile'>;
-  /** Events that were sent before the command failed. */
-  readonly sent?: WrittenEvents;
 }
 
 /**
@@ -175,7 +167,7 @@ export interface FailedCommandContext extends StackNameAndLocator {
  */
 export async function outputFailure(
   error: unknown,
-  { command, stack, locate, flags: given, sent }: FailedCommandContext,
+  { command, stack, locate, flags: given }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
   const refused = error instanceof CommandError ? error.refusedOutputs : [];
@@ -194,7 +186,6 @@ export async function outputFailure(
       flags,
       isShown,
       exitCode: exitCodeOfError(error),
-      sent,
       locate,
     },
     context,

@@ -22,23 +22,6 @@ export interface FormatFlags {
   readonly color: boolean;
 }
 
-/** Whether stdout or a file of `--report` has this format. */
-function isFormatRequested(name: FormatName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
-  return format === name || report.some((target) => target.format === name);
-}
-
-/**
- * Returns the function that writes event lines during a run. If only a `--report` file contains events, the function
- * discards them, because that file is written at the end. `undefined`: no requested format has events.
- */
-export function findEventOutput(
-  flags: FormatFlags,
-  { stdout }: Pick<Context, 'stdout'>,
-): OutputStream['write'] | undefined {
-  if (flags.format === 'json-lines') return stdout.write;
-  return isFormatRequested('json-lines', flags) ? () => undefined : undefined;
-}
-
 /** The flags of commands that have only one output format. */
 export const TEXT_ONLY_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true };
 

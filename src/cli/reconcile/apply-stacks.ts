@@ -234,7 +234,7 @@ async function applyToAccount(
     const open = opens.get(folder);
     if (one === undefined || open === undefined) return { folder, isBlocked };
     const { plan, opened } = one;
-    const options = { ...progress.follow(opened.folder, plan), journal: flags.journal, signal: run.signal };
+    const options = { ...progress.follow(opened.folder), journal: flags.journal, signal: run.signal };
     return { folder, isBlocked: false, ready: { plan, open, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;

@@ -5,14 +5,8 @@ import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import {
-  createEventBody,
-  createEventStream,
-  type EventBody,
-  listStartEvents,
-} from '../../report/machine/json-lines.ts';
 import { renderRunText, renderTextReport } from '../../report/render-text.ts';
-import type { Report, StackReportPart, TextStyleOptions, WrittenEvents } from '../../report/report.ts';
+import type { Report, StackReportPart, TextStyleOptions } from '../../report/report.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
 import { formatPlanHeadline } from '../../report/view/plan-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
@@ -20,8 +14,7 @@ import type { NamedPlan } from '../../stack/approval.ts';
 import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
-import { outputFailure } from '../output/output-report.ts';
-import { findEventOutput, getTextOptions } from '../output/present.ts';
+import { getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
 import { createStacksReport, isOfMany, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
 
@@ -35,8 +28,6 @@ export interface RunPresenter {
   /** Formats the question for the user. It contains the plans if they were not shown. */
   readonly formatQuestion: (ready: readonly PlannedStack[], parts: readonly StackReportPart[]) => string;
   readonly startProgress: (ready: readonly PlannedStack[]) => RunProgress;
-  /** Shows an error that ended the applies after their first events. Throws it if there were none. */
-  readonly fail: (error: unknown, ready: readonly PlannedStack[]) => Promise<ExitCode>;
   /** Shows the results, and returns the exit code. What was shown as a plan is not repeated. */
   readonly report: (parts: readonly StackReportPart[]) => Promise<ExitCode>;
 }
@@ -46,7 +37,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
   const isText = flags.format === 'text';
   const isMany = isOfMany(run);
   const shown = new Set<StackReportPart>();
-  let sent: WrittenEvents | undefined;
+  let isApplied = false;
   const render = (parts: readonly StackReportPart[], output: OutputStream): string => {
     const options = getTextOptions(output, context, flags);
     return isMany
@@ -71,28 +62,15 @@ export function createPresenter(run: StacksRun): RunPresenter {
       return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
     },
     startProgress: (ready) => {
-      const progress = createRunProgress(run, ready);
-      return {
-        ...progress,
-        end: () => {
-          progress.end();
-          sent = progress.sent();
-        },
-      };
-    },
-    fail: async (error, [one]) => {
-      if (isMany || one === undefined || sent === undefined || sent.count === 0) throw error;
-      // The report of the failure continues the stream of the events that were sent already.
-      const { plan, opened } = one;
-      const failed = { command: run.command, stack: plan.stack, locate: opened.locate, flags, sent };
-      return outputFailure(error, failed, context);
+      isApplied = true;
+      return createRunProgress(run, ready);
     },
     report: async (parts) => {
       const ended = parts.filter((part) => !shown.has(part));
-      const isShown = isMany ? shown.size > 0 : isText && (ended.length === 0 || sent !== undefined);
-      const isEnded = isShown && ended.length > 0 && sent !== undefined;
+      const isShown = isMany ? shown.size > 0 : isText && (ended.length === 0 || isApplied);
+      const isEnded = isShown && ended.length > 0 && isApplied;
       if (isEnded) context.stdout.write(renderEnds(run, parts, (part) => shown.has(part)));
-      return reportStacksRun(run, parts, { isShown, sent });
+      return reportStacksRun(run, parts, { isShown });
     },
   };
 }
@@ -176,28 +154,18 @@ function renderEnds(
   return `\n${renderRunText(report, options)}`;
 }
 
-/** The combined progress of all applies of a run: for the user, and as a stream of events. */
+/** The combined progress of all applies of a run. */
 export interface RunProgress {
-  readonly follow: (
-    folder: StackFolder,
-    plan: Plan,
-  ) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
-  /** Returns the events that were sent so far, and the folders of their stacks. */
-  readonly sent: () => WrittenEvents;
+  readonly follow: (folder: StackFolder) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
   readonly end: () => void;
 }
 
-/**
- * Shows the progress of the applies, from the first write on. With `--format json-lines`, writes events to stdout as they
- * happen.
- */
+/** Shows the progress of the applies, from the first write on. */
 function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunProgress {
   const { context, flags, signal } = run;
   const isMany = isOfMany(run);
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
-  const stream = createEventStream(context.now, findEventOutput(flags, context));
-  const parts = new Set<string>();
   let progress: ApplyProgress | undefined;
   let done = 0;
   const start = (): ApplyProgress => {
@@ -216,27 +184,20 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
     progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
   signal.addEventListener('abort', tellStopping, { once: true });
   return {
-    follow: ({ name: stack, folder }, plan) => {
-      const send = (body: EventBody): void => stream.send(isMany ? { ...body, stack } : body);
-      return {
-        onStart: () => {
-          progress ??= start();
-          parts.add(folder);
-          for (const body of listStartEvents(plan)) send(body);
-        },
-        onEvent: (event) => {
-          if (event.event === 'write-ended') done += 1;
-          progress?.onEvent(isMany ? withStackName(event, { stack, done, total }) : event);
-          send(createEventBody(event));
-        },
-        onWarning: (message) => {
-          const line = `Warning: ${toPrintable(message)}`;
-          if (progress === undefined) context.stderr.write(`${line}\n`);
-          else progress.tell(line);
-        },
-      };
-    },
-    sent: () => (isMany ? { ...stream.sent(), parts } : stream.sent()),
+    follow: ({ name: stack }) => ({
+      onStart: () => {
+        progress ??= start();
+      },
+      onEvent: (event) => {
+        if (event.event === 'write-ended') done += 1;
+        progress?.onEvent(isMany ? withStackName(event, { stack, done, total }) : event);
+      },
+      onWarning: (message) => {
+        const line = `Warning: ${toPrintable(message)}`;
+        if (progress === undefined) context.stderr.write(`${line}\n`);
+        else progress.tell(line);
+      },
+    }),
     end,
   };
 }

@@ -95,11 +95,7 @@ export async function applyStacks(
     const prepared = prepareReadyStacks(applying, planned);
     const ended = await askAndPlanAgain(applying, prepared, presenter);
     if (ended !== undefined) return presenter.report(ended);
-    try {
-      return await presenter.report(await applyReadyStacks(applying, prepared, presenter));
-    } catch (error) {
-      return presenter.fail(error, [...applying.ready.values()]);
-    }
+    return presenter.report(await applyReadyStacks(applying, prepared, presenter));
   });
 }
 

@@ -416,7 +416,7 @@ export function reportStacksRun(
   return outputStacksReport(report, { flags, exitCode, ...more }, context);
 }
 
-type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown' | 'sent'> & {
+type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown'> & {
   readonly applyCommand?: CommandLine | undefined;
 };
 

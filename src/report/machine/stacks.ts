@@ -1,14 +1,12 @@
-import { assertDefined } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
-import { isJsonObject, parseJson } from '../../model/json.ts';
+import { parseJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
+import type { FormatOptions, StacksRunReport } from '../report.ts';
 import { countDangersInReports } from '../view/danger-view.ts';
 import { quoteText } from '../view/escape.ts';
 import { createStacksView } from '../view/stacks-view.ts';
 import { renderJsonReport, renderPrintableJson } from './json.ts';
-import { type EventBody, renderEventLine, renderJsonLinesReport } from './json-lines.ts';
 
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, shard, filesWithoutStack } = listing;
@@ -101,43 +99,5 @@ export function renderStacksReportJson(run: StacksRunReport, { exitCode = 0 }: F
       report: parseJson(renderJsonReport(report)),
     })),
     ...createRemovalsPart(run.removals),
-  });
-}
-
-/**
- * The events of every stack, each event with the name of its stack, then a summary of the run. Events that an apply
- * sent while it ran come first.
- */
-export function renderStacksJsonLines(run: StacksRunReport, options: FormatOptions): string {
-  const { rows, headline, summary } = createStacksView(run);
-  const events = run.parts.flatMap((part) => listEvents(part, options));
-  const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
-  const stacks = run.parts.map(({ name, folder, exitCode: own, report }, index) => {
-    const summary = rows[index]?.said ?? '';
-    return { stack: name, folder, exitCode: own, summary, dangers: countDangersInReports([report]) };
-  });
-  const { command } = run;
-  const dangers = countDangersInReports(run.parts.map(({ report }) => report));
-  const removals = createRemovalsPart(run.removals);
-  const last = { event: 'run-summary', command, exitCode, headline, summary, dangers, stacks, ...removals };
-  const lines = [...events, last].map((body, index) =>
-    renderEventLine(body, { seq: sent.count + index + 1, time: at }),
-  );
-  return `${sent.text}${lines.join('')}`;
-}
-
-/** Omits events that were already sent while the stack was applied. */
-function listEvents(
-  { name, folder, exitCode, report, options: own }: StackReportPart,
-  { sent, ...options }: FormatOptions,
-): readonly EventBody[] {
-  const known = sent?.parts?.has(folder) === true ? { sent: { text: '', count: 1 } } : {};
-  const lines = renderJsonLinesReport(report, { ...options, ...own, ...known, exitCode })
-    .trimEnd()
-    .split('\n');
-  return lines.map((line) => {
-    const value = assertDefined(parseJson(line), 'an event that was just rendered');
-    const { event, seq: _seq, time: _time, ...body } = isJsonObject(value) ? value : {};
-    return { ...body, event: String(event), stack: name };
   });
 }

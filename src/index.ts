@@ -94,7 +94,6 @@ export {
   type PlanOptionSettings,
   type PlanSettings,
   type SafetyViolation,
-  type SuppressedDelete,
 } from './model/plan.ts';
 export {
   computeMinimumRequestTimeMs,

@@ -69,7 +69,7 @@ export const DIAGNOSTIC_CODES = {
   'certificate-validity': 'A certificate is not valid, or will not be, and no apply replaces it in time.',
   'clock-skew': 'The clock of this machine and the clock of the service differ by more than a minute.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',
-  'left-out': 'A change is left out, because of --exclude or --skip-rejected.',
+  'left-out': 'A change is left out, because of --exclude or because of a resource that the run keeps.',
   'concurrent-change': 'After the plan was made, a concurrent apply or another user changed or created something.',
   ...LINT_CODES,
   lockout: 'A write may lock out the user who applies it.',

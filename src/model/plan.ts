@@ -21,17 +21,6 @@ export interface PlannedFile {
   readonly replaces?: true;
 }
 
-/** A resource of the stack that has no manifest, but is kept because of `--no-delete`. */
-export interface SuppressedDelete {
-  readonly address: Address;
-  /** Only for a duplicate: the id of the resource that keeps the address. */
-  readonly duplicateOf?: string | undefined;
-  readonly kind: string;
-  readonly id: string;
-  /** Why the resource would be deleted without `--no-delete`. */
-  readonly reason: string;
-}
-
 /** Manifests that git has, but did not check out. A plan must not take them for removed. */
 export interface MissingManifests {
   /** Files that a sparse checkout leaves out, and folders of submodules that are not there. */
@@ -86,10 +75,6 @@ export interface PlanOptionSettings {
   readonly retire: readonly string[];
   /** `--no-revert-drift` */
   readonly keepDrift: boolean;
-  /** `--no-delete` */
-  readonly noDelete: boolean;
-  /** `--skip-rejected` */
-  readonly skipRejected: boolean;
 }
 
 /** A change of an approved plan, or a part of one, that is live already. */
@@ -168,8 +153,6 @@ export interface Plan {
   readonly ownerLabel?: string | undefined;
   /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
-  /** Deletes that the plan omits because of `--no-delete`. Absent if there are none. */
-  readonly suppressedDeletes?: readonly SuppressedDelete[];
   /** Sorted so that the writes can be sent one after another. */
   readonly writes: readonly Write[];
   /** The files that an apply writes after its last request. It writes no other files. */
@@ -300,10 +283,9 @@ export function isEmptyWork({ writes, files }: Pick<Plan, 'writes' | 'files'>): 
   return writes.length + files.length === 0;
 }
 
-/** The ids of all live resources in a plan, including those whose delete is suppressed. */
-export function listKnownIds({ changes, suppressedDeletes = [] }: Plan): ReadonlySet<string> {
-  const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
-  return new Set([...started, ...suppressedDeletes.map(({ id }) => id)]);
+/** The ids of all live resources in a plan. */
+export function listKnownIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
 }
 
 /** Whether a JSON object is what a failed run wrote, such as into the file of `plan -o`. */

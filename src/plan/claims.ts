@@ -4,7 +4,7 @@ import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
-import type { Plan, SafetyViolation, SuppressedDelete } from '../model/plan.ts';
+import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -13,7 +13,6 @@ import type { ResourcePair } from './match.ts';
 
 interface ConflictContext {
   readonly stack: string;
-  readonly suppressedDeletes: readonly SuppressedDelete[];
   /** Whether the stack with this name is applied in the same run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
@@ -66,7 +65,6 @@ function findClaimOwners(
 ): ReadonlyMap<string, ClaimOwner> {
   const claimed = new Map(decisions.flatMap((one) => listClaimed(one).map(({ key }) => [key, one.pair.kind])));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
-  const withheld = new Set(context.suppressedDeletes.map(({ id }) => id));
   const owners = new Map<string, ClaimOwner>();
   for (const kind of new Set(claimed.values()))
     for (const resource of live.resources.get(kind.name) ?? []) {
@@ -75,7 +73,7 @@ function findClaimOwners(
       if (held.length === 0) continue;
       const decision = byId.get(resource.id);
       const kept = new Set(listKeys(kind, pickFinalSpec(resource, decision)));
-      const owner = createClaimOwner(resource, decision, { ...context, withheld });
+      const owner = createClaimOwner(resource, decision, context);
       for (const key of held) if (kept.has(key)) owners.set(key, owner);
     }
   return owners;
@@ -88,7 +86,7 @@ function listKeys(kind: Kind, spec: Spec): readonly string[] {
 function createClaimOwner(
   resource: LiveResource,
   decision: ChangeDecision | undefined,
-  { stack, withheld, findTaker, kept }: ConflictContext & { readonly withheld: ReadonlySet<string> },
+  { stack, findTaker, kept }: ConflictContext,
 ): ClaimOwner {
   const isOurs = isOwnedBy(resource, stack);
   const isOutsideTargets = isOurs && decision === undefined;
@@ -97,7 +95,6 @@ function createClaimOwner(
     isOurs,
     isOutsideTargets,
     taker: isOutsideTargets ? findTaker?.(toAddress(resource.kind, resource.mark?.name ?? ''))?.stack : undefined,
-    isWithheld: withheld.has(resource.id),
     isByKept: kept?.has(resource.id) === true,
   };
 }
@@ -123,7 +120,7 @@ function joinSentences(remedy: string, consents: string): string {
 
 /** How to apply a plan although the service will reject a write to this address. */
 export function describeRejectionConsents(address: string, mode: Plan['mode']): string {
-  return `To ${mode} everything that does not depend on it, use --skip-rejected. To send it anyway, use --allow-rejected ${address}.`;
+  return `To ${mode} everything that does not depend on it, use --exclude ${address}. To send it anyway, use --allow-rejected ${address}.`;
 }
 
 /** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
@@ -148,8 +145,6 @@ interface ClaimOwner {
   readonly isOutsideTargets: boolean;
   /** The stack that takes over the resource from this stack. `undefined` if none does. */
   readonly taker: string | undefined;
-  /** Whether the plan would delete the resource without `--no-delete`. */
-  readonly isWithheld: boolean;
   /** Whether the resource has no manifest, and this run keeps it. */
   readonly isByKept: boolean;
 }
@@ -224,13 +219,12 @@ function describeOwner({ kind, mark }: LiveResource): string {
 }
 
 function formatClaimRemedy(
-  { resource, isOutsideTargets, isOurs, isWithheld, isByKept, taker }: ClaimOwner,
+  { resource, isOutsideTargets, isOurs, isByKept, taker }: ClaimOwner,
   { desired, live }: ResourcePair,
 ): string {
   const { kind, id, mark } = resource;
   if (isByKept)
     return 'That resource is in no manifest, and is kept in this run. A run that deletes it makes this change.';
-  if (isWithheld) return 'Remove --no-delete, so that the plan removes it there first.';
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
   if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';

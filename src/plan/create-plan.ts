@@ -24,7 +24,7 @@ import { countReliantWrites } from './relied-writes.ts';
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, exclusions = [], takeOver = [] } = input;
-  const { decisions, suppressedDeletes, diagnostics, conflicts } = decided;
+  const { decisions, diagnostics, conflicts } = decided;
   const isInvalid = hasErrors(diagnostics);
   const listed = listPlannedChanges(decisions, input);
   const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
@@ -50,8 +50,6 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
       rotate: input.rotate.toSorted(),
       retire: (input.retire ?? []).toSorted(),
       keepDrift: input.keepDrift === true,
-      noDelete: input.noDelete === true,
-      skipRejected: input.skipRejected === true,
     },
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
@@ -63,14 +61,10 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ownerLabel: desired.stack.ownerLabel,
     changes,
-    ...(suppressedDeletes.length > 0 && { suppressedDeletes }),
     writes,
     files: isInvalid ? [] : listPlannedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
-    violations: [
-      ...listViolations(changes, input, decided),
-      ...listClaimViolations(listOpenConflicts(conflicts, changes), mode),
-    ],
+    violations: [...listViolations(changes, input, decided), ...listClaimViolations(conflicts, mode)],
     requests: estimateRequests(writes, changes, input),
   };
 }
@@ -120,12 +114,6 @@ function listViolations(
     missing,
     leavesOutDescribed,
   });
-}
-
-/** The conflicts of the changes in the plan: a rehearsal may have left out others. */
-function listOpenConflicts(conflicts: DecidedPlan['conflicts'], changes: readonly Change[]): DecidedPlan['conflicts'] {
-  const changed = new Set<string>(changes.flatMap(({ address, action }) => (action === 'no-op' ? [] : [address])));
-  return conflicts.filter(({ address }) => changed.has(address));
 }
 
 function estimateRequests(

@@ -3,12 +3,11 @@ import type { FieldType } from '../kinds/field.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isReferable, listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { formatAddress, toAddress } from '../model/address.ts';
+import { toAddress } from '../model/address.ts';
 import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
-import type { SuppressedDelete } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { type ClaimConflict, checkClaimsAgainstLive } from './claims.ts';
 import { createChange } from './create-change.ts';
@@ -38,7 +37,6 @@ import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
 export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
-  readonly suppressedDeletes: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
   /** Claims of unique values that the service will reject. */
   readonly conflicts: readonly ClaimConflict[];
@@ -46,7 +44,7 @@ export interface DecidedPlan {
   readonly leavesOutDescribed: boolean;
 }
 
-interface DecidedChanges extends Pick<DecidedPlan, 'decisions' | 'suppressedDeletes'> {
+interface DecidedChanges extends Pick<DecidedPlan, 'decisions'> {
   /** Resources without a manifest that are kept because another stack of the run is unknown. */
   readonly kept: readonly ChangeDecision[];
   readonly matched: ReturnType<typeof matchResources>;
@@ -63,8 +61,7 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
   const kept = input.keptPrunes === undefined ? [] : listPrunes(decided);
-  const rest = decided.filter((decision) => !kept.includes(decision));
-  return { matched, selected, kept, ...suppressDeletes(rest, input) };
+  return { matched, selected, kept, decisions: decided.filter((decision) => !kept.includes(decision)) };
 }
 
 /** Lists what has no manifest any more, each with its old resource. Duplicates and replaced resources are no prunes. */
@@ -76,8 +73,8 @@ function listPrunes(decisions: readonly ChangeDecision[]): readonly ChangeDecisi
 }
 
 /**
- * Decides the changes, and adds the diagnostics on them. Leaves out what `--exclude` names and, with `--skip-rejected`,
- * changes that claim a value which another resource has; both with everything that depends on them.
+ * Decides the changes, and adds the diagnostics on them. Leaves out what `--exclude` names, and changes that claim a
+ * value of a resource that the run keeps; both with everything that depends on them.
  */
 export function decidePlan(input: PlanInput): DecidedPlan {
   const { live, desired } = input;
@@ -86,7 +83,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const known = new Set<string>(listOwned(live, stack).map(({ address }) => address));
   const excluded = excludeChanges(changes.decisions, input, known);
   const kept = withoutLeftOut(changes, excluded.leftOut);
-  const skipped = skipConflicts(kept, input);
+  const skipped = findChangesBlockedByKept(kept, input);
   const decided = describeDecisions(withoutLeftOut(kept, skipped), input);
   const isLeftOut = (address = ''): boolean => excluded.leftOut.has(address) || skipped.has(address);
   const isOfManifests = (found: Diagnostic) => found.severity === 'error' && input.diagnostics.includes(found);
@@ -105,23 +102,15 @@ export function decidePlan(input: PlanInput): DecidedPlan {
 
 function withoutLeftOut(changes: DecidedChanges, leftOut: LeftOut): DecidedChanges {
   if (leftOut.size === 0) return changes;
-  const { decisions, suppressedDeletes } = changes;
-  return {
-    ...changes,
-    decisions: decisions.filter((decision) => !leftOut.has(formatDecidedAddress(decision))),
-    suppressedDeletes: suppressedDeletes.filter((one) => !leftOut.has(formatAddress(one))),
-  };
+  const isPlanned = (decision: ChangeDecision): boolean => !leftOut.has(formatDecidedAddress(decision));
+  return { ...changes, decisions: changes.decisions.filter(isPlanned) };
 }
 
-/**
- * The changes to leave out because the service would reject their claims, and everything that depends on them: with
- * `--skip-rejected` all of them, else those that claim a value of a kept resource.
- */
-function skipConflicts(decided: DecidedChanges, input: PlanInput): LeftOut {
+/** The changes that claim a value of a resource that the run keeps, and everything that depends on them. */
+function findChangesBlockedByKept(decided: DecidedChanges, input: PlanInput): LeftOut {
   const { decisions, kept } = decided;
-  if (input.skipRejected !== true && kept.length === 0) return new Map();
-  const found = checkClaims(decided, input).conflicts;
-  const conflicts = input.skipRejected === true ? found : found.filter(({ isByKept }) => isByKept);
+  if (kept.length === 0) return new Map();
+  const conflicts = checkClaims(decided, input).conflicts.filter(({ isByKept }) => isByKept);
   if (conflicts.length === 0) return new Map();
   const changes = decisions.map((decision) => createChange(decision, []));
   const writes = createOrderedWrites(changes, input.desired.stack.name);
@@ -131,13 +120,12 @@ function skipConflicts(decided: DecidedChanges, input: PlanInput): LeftOut {
 }
 
 function checkClaims(
-  { decisions, suppressedDeletes, kept }: DecidedChanges,
+  { decisions, kept }: DecidedChanges,
   { live, desired, isInRun, findTaker, rotate }: PlanInput,
 ): ReturnType<typeof checkClaimsAgainstLive> {
   const stack = desired.stack.name;
   const context = {
     stack,
-    suppressedDeletes,
     isInRun,
     findTaker,
     kept: new Set(kept.map(({ pair }) => pair.live?.id)),
@@ -148,13 +136,13 @@ function checkClaims(
 
 /** Adds the diagnostics on the changes. */
 function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<DecidedPlan, 'leavesOutDescribed'> {
-  const { matched, selected, decisions, suppressedDeletes, kept } = changes;
+  const { matched, selected, decisions, kept } = changes;
   const { desired, live, tokens, now } = input;
   const stack = desired.stack.name;
   const claims = checkClaims(changes, input);
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
-    ...explainKeptDuplicates(matched.diagnostics.filter(selected.concerns), suppressedDeletes),
+    ...matched.diagnostics.filter(selected.concerns),
     ...selected.diagnostics,
     ...listReplacingAdoptionErrors(decisions),
     ...listValidityAndRotationDiagnostics(decisions, input),
@@ -176,7 +164,7 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
     ...listMissingSinkWarnings(decisions, tokens),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
-  return { decisions, suppressedDeletes, diagnostics, conflicts: claims.conflicts };
+  return { decisions, diagnostics, conflicts: claims.conflicts };
 }
 
 /**
@@ -428,52 +416,6 @@ function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: s
   if (mark === undefined) return [];
   const user = `${toAddress(kind, mark.name)} of the stack ${mark.stack}`;
   return listReferences(getKind(kind), spec).map(({ value }) => ({ id: value, user }));
-}
-
-/** The decisions that remain, and the deletes that `--no-delete` suppresses. */
-interface DeleteSuppression {
-  readonly decisions: readonly ChangeDecision[];
-  readonly suppressedDeletes: readonly SuppressedDelete[];
-}
-
-/**
- * Removes deletes from a plan if `--no-delete` is set. Keeps deletes that belong to a replace, which the manifests
- * require: its own delete, and deletes at its address of duplicates, which an interrupted replace may have left, and of
- * an old resource. Keeps what `--retire` names.
- */
-function suppressDeletes(
-  decisions: readonly ChangeDecision[],
-  { noDelete = false, retire = [] }: Pick<PlanInput, 'noDelete' | 'retire'>,
-): DeleteSuppression {
-  if (!noDelete) return { decisions, suppressedDeletes: [] };
-  const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
-  const isKept = ({ action, pair }: ChangeDecision) =>
-    action === 'delete' &&
-    !(pair.by !== 'mark' && replaced.has(pair.address)) &&
-    !(pair.by === 'retirement' && retire.includes(pair.address));
-  return {
-    decisions: decisions.filter((decision) => !isKept(decision)),
-    suppressedDeletes: decisions.filter(isKept).map(toSuppressedDelete),
-  };
-}
-
-/** Changes the remedy of diagnostics on duplicates that `--no-delete` keeps. */
-function explainKeptDuplicates(
-  diagnostics: readonly Diagnostic[],
-  suppressedDeletes: readonly SuppressedDelete[],
-): readonly Diagnostic[] {
-  const kept = new Set<string>(suppressedDeletes.map(({ address }) => address));
-  return diagnostics.map((diagnostic) =>
-    diagnostic.code === 'duplicate-mark' && kept.has(diagnostic.address ?? '')
-      ? { ...diagnostic, remedy: 'It stays because of --no-delete. An apply without the flag prunes it.' }
-      : diagnostic,
-  );
-}
-
-function toSuppressedDelete({ pair, reason = '' }: ChangeDecision): SuppressedDelete {
-  const { address, duplicateOf, kind, live } = pair;
-  const id = live?.id ?? '';
-  return { address, duplicateOf, kind: kind.name, id, reason };
 }
 
 interface ComparableLiveSpec {

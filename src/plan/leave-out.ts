@@ -12,12 +12,12 @@ import { createOrderedWrites } from './order.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * Changes that a plan leaves out: those that `--exclude` names, those that the service would reject (`--skip-rejected`),
+ * Changes that a plan leaves out: those that `--exclude` names, those that claim a value of a resource that the run keeps,
  * and everything that depends on them.
  */
 
 /** Why a change is left out. */
-export interface LeftOutReason {
+interface LeftOutReason {
   /** As a clause. */
   readonly why: string;
   readonly help: string;

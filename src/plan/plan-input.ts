@@ -33,11 +33,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions {
   readonly targets: readonly string[];
   /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */
   readonly exclusions?: readonly string[] | undefined;
-  /**
-   * Leaves out changes that the service would reject because another resource has a unique value that they claim
-   * (`--skip-rejected`).
-   */
-  readonly skipRejected?: boolean | undefined;
   /** Names of the stacks from which resources may be taken over. */
   readonly takeOver?: readonly string[];
   /** The commit of the manifests. Absent if unknown. */
@@ -46,8 +41,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions {
   readonly rotated?: readonly string[] | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
-  /** Deletes nothing except in a replace (`--no-delete`). The plan lists the suppressed deletes. */
-  readonly noDelete?: boolean;
   /** Contents of the files that `listWriteToPaths` returns, by path. A file that does not exist is absent. */
   readonly files: ReadonlyMap<string, string>;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */

@@ -33,24 +33,15 @@ export interface RehearsedPlan {
   readonly referrers: Referrers;
 }
 
-/** A write that the service will certainly reject, because the API specifies the error and the live state causes it. */
-export interface CertainRejection {
-  readonly write: Write;
-  /** The reason, as a clause. */
-  readonly why: string;
-  /** The remedy, as whole sentences. */
-  readonly help: string;
-  readonly violation: SafetyViolation;
-}
-
 interface Findings {
-  readonly rejections: readonly CertainRejection[];
+  readonly violations: readonly SafetyViolation[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Returns the findings of a rehearsal. A write that the service will certainly reject becomes a rejection. A write that
- * it may reject, and a change that remains after the apply, become warnings.
+ * Returns the findings of a rehearsal. A write that the service will certainly reject, because the API specifies the
+ * error and the live state causes it, becomes a violation. A write that it may reject, and a change that remains after
+ * the apply, become warnings.
  */
 export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left } = rehearsed;
@@ -63,7 +54,7 @@ export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
     .map((one) => createRejectedWrite(one, rehearsed));
   const stopped = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
   return {
-    rejections: failed.filter(isCertain).map((refusal) => createRejection(refusal, rehearsed)),
+    violations: failed.filter(isCertain).map((refusal) => createViolation(refusal, rehearsed)),
     diagnostics: [
       ...failed.filter((refusal) => !isCertain(refusal)).map((refusal) => createDoubtWarning(refusal, desired)),
       ...left.filter(({ address }) => !stopped.has(address)).map((change) => createRemainingWarning(change, desired)),
@@ -126,21 +117,20 @@ function createDoubtWarning(
   };
 }
 
-function createRejection(
+function createViolation(
   { write, code, said, field }: RejectedWrite,
   { desired, referrers, plan }: RehearsedPlan,
-): CertainRejection {
+): SafetyViolation {
   const { place } = locatePlace(write.address, desired, field);
   const isDeleted = code === 'in_use' && isDelete(write);
   const help = isDeleted ? referrers.formatRemedy(write.ids?.id ?? '') : (REMEDIES[code] ?? CORRECT);
-  const violation: SafetyViolation = {
+  return {
     rule: 'rejected-write',
     message: `The service will reject the request to ${write.id}: ${said}.`,
     remedy: `${help} ${describeRejectionConsents(write.address, plan.mode)}`,
     addresses: [write.address],
     places: place && [{ message: write.address, place }],
   };
-  return { write, why: said, help, violation };
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,30 +1,20 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { isValueHidden } from '../kinds/read-response.ts';
-import { stripDuplicateId, toAddress } from '../model/address.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { toAddress } from '../model/address.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { formatWriteAddress, getSentFields, type Write } from '../model/write.ts';
+import { getSentFields, type Write } from '../model/write.ts';
 import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createChange } from '../plan/create-change.ts';
-import { createPlan } from '../plan/create-plan.ts';
-import { type DecidedPlan, decideChanges, decidePlan } from '../plan/decide-plan.ts';
-import {
-  addDependents,
-  createLeftOutWarning,
-  formatDecidedAddress,
-  type LeftOut,
-  type LeftOutReason,
-  listLeftOutAddresses,
-} from '../plan/leave-out.ts';
+import { decideChanges } from '../plan/decide-plan.ts';
+import { listLeftOutAddresses } from '../plan/leave-out.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
   addGapDangers,
-  type CertainRejection,
   canWriteAffectAnyGap,
   collectRehearsalFindings,
   createAddressedResource,
@@ -38,46 +28,19 @@ import {
 } from './findings.ts';
 import { createSimulatedAccount, type SimulatedAccount } from './simulated-account.ts';
 
-interface RehearsalOptions {
-  /** Whether to leave out changes that the service will reject and all changes that depend on them. */
-  readonly skipRejected?: boolean;
-}
-
 /**
  * Applies a plan to a copy of the account in memory, with the code of a real apply, and then plans again. Sends nothing
- * to the service. Returns the plan with the findings. A write that the service will reject is a violation, unless
- * `skipRejected` leaves it out.
+ * to the service. Returns the plan with the findings. A write that the service will reject is a violation.
  */
-export async function rehearsePlan(plan: Plan, input: PlanInput, options: RehearsalOptions = {}): Promise<Plan> {
-  const { skipRejected = false } = options;
-  const filter = new RejectedChangeSkipper(input);
-  for (let tried = plan; ; ) {
-    const { rehearsed, rejections } = await tryPlan(tried, input, { isLeftOut: filter.isLeftOut });
-    if (!skipRejected || rejections.length === 0)
-      return { ...rehearsed, diagnostics: [...rehearsed.diagnostics, ...filter.listDiagnostics()] };
-    tried = filter.leaveOut(tried, rejections);
-  }
-}
-
-interface Trial {
-  readonly isLeftOut: (address: string) => boolean;
-}
-
-async function tryPlan(
-  plan: Plan,
-  input: PlanInput,
-  { isLeftOut }: Trial,
-): Promise<{ readonly rehearsed: Plan; readonly rejections: readonly CertainRejection[] }> {
-  if (plan.writes.length === 0) return { rehearsed: plan, rejections: [] };
+export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> {
+  if (plan.writes.length === 0) return plan;
   const { live, gaps, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, targets: [], exclusions: [], rotate: [], retire: [], diagnostics: [] };
   const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
-    .decisions.filter(
-      ({ action, pair }) => action !== 'no-op' && !isLeftOut(pair.address) && !leftOut.has(pair.address),
-    )
+    .decisions.filter(({ action, pair }) => action !== 'no-op' && !leftOut.has(pair.address))
     .map((decision) => createChange(decision, []));
-  const { rejections, diagnostics } = collectRehearsalFindings({
+  const { violations, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
     ...tried,
   });
@@ -85,14 +48,11 @@ async function tryPlan(
   const unchecked = listUnverifiedReferenceIds(plan, input.live);
   const awaiting = countAwaiting(plan, result);
   const rejected = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length - awaiting;
-  const rehearsed = {
+  return {
     ...plan,
     changes: addGapDangers(plan, gaps),
     diagnostics: [...plan.diagnostics, ...diagnostics],
-    violations: [
-      ...plan.violations,
-      ...rejections.map(({ violation }) => violation).filter((one) => !isKnownViolation(plan, one)),
-    ],
+    violations: [...plan.violations, ...violations.filter((one) => !isKnownViolation(plan, one))],
     rehearsal: {
       writes: plan.writes.length,
       rejected,
@@ -102,7 +62,6 @@ async function tryPlan(
       ...(unchecked.length > 0 && { unchecked }),
     },
   };
-  return { rehearsed, rejections };
 }
 
 /** Counts the writes that fail on the copy because another stack of the run frees a value first, and what depends on them. */
@@ -251,41 +210,4 @@ async function readCopy(
     ),
     attachments: new Map([...live.attachments].map(([address, one]) => [address, current.get(one) ?? one])),
   };
-}
-
-/** Creates plans without the changes that the service will reject and without their dependents (`--skip-rejected`). */
-class RejectedChangeSkipper {
-  readonly #input: PlanInput;
-  #leftOut: LeftOut = new Map();
-  #decided: DecidedPlan | undefined;
-
-  constructor(input: PlanInput) {
-    this.#input = input;
-  }
-
-  readonly isLeftOut = (address: string): boolean =>
-    [...this.#leftOut.keys()].some((shown) => stripDuplicateId(shown) === address);
-
-  /** Returns a warning for each change that is left out. */
-  listDiagnostics(): readonly Diagnostic[] {
-    return Array.from(this.#leftOut, ([address, reason]) => createLeftOutWarning(address, reason));
-  }
-
-  /**
-   * Returns the plan without the changes of the rejected writes. A change is left out with all its writes, and with
-   * every change that depends on one of these writes.
-   */
-  leaveOut({ writes }: Plan, rejections: readonly CertainRejection[]): Plan {
-    const rejected = rejections.map(({ write, why, help }): readonly [string, LeftOutReason] => [
-      formatWriteAddress(write),
-      { why: `the service would reject the request to ${write.id}, because ${why}`, help },
-    ]);
-    const all = new Map(this.#leftOut);
-    for (const [address, reason] of rejected) if (!all.has(address)) all.set(address, reason);
-    this.#leftOut = addDependents(all, { writes });
-    const decided = this.#decided ?? decidePlan(this.#input);
-    this.#decided = decided;
-    const decisions = decided.decisions.filter((decision) => !this.#leftOut.has(formatDecidedAddress(decision)));
-    return createPlan(this.#input, { ...decided, decisions });
-  }
 }

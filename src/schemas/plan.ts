@@ -304,8 +304,6 @@ export const PLAN_MEMBERS = z
         rotate: texts.describe('Addresses of --rotate.'),
         retire: texts.describe('Addresses of --retire.'),
         keepDrift: z.boolean().describe('Whether --no-revert-drift was given.'),
-        noDelete: z.boolean().describe('Whether --no-delete was given.'),
-        skipRejected: z.boolean().describe('Whether --skip-rejected was given.'),
       })
       .describe('Options of the run that made the plan.'),
     targets: texts,
@@ -337,17 +335,6 @@ export const PLAN_MEMBERS = z
       .describe('Number of resources by what happens to them.'),
     dangers: dangerCounts,
     changes: z.array(CHANGE_SCHEMA),
-    suppressedDeletes: optional(
-      z.array(
-        z.strictObject({
-          address,
-          duplicateOf,
-          kind,
-          id: z.string(),
-          reason: z.string().describe('Why it would be deleted.'),
-        }),
-      ),
-    ).describe('Resources that are not deleted because of --no-delete.'),
     writes: z.array(write),
     files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),

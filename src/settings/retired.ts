@@ -24,6 +24,16 @@ export const RETIRED: readonly Retired[] = [
     instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
     page: 'docs/reference/reports.md',
   },
+  {
+    flags: ['--no-delete'],
+    instead: 'Set spec.guard to be asked about deletes, and keep a resource with --exclude ADDRESS.',
+    page: 'docs/how-to/deletes.md',
+  },
+  {
+    flags: ['--skip-rejected'],
+    instead: 'Leave the change out with --exclude ADDRESS.',
+    page: 'docs/how-to/deletes.md',
+  },
 ];
 
 /** Returns what to do instead of a retired option, command or field. */

@@ -68,7 +68,7 @@ export interface Host {
 }
 
 /** Applies a plan to a copy of the live state in memory. Returns the plan with the results of that rehearsal. */
-export type Rehearse = (plan: Plan, input: PlanInput, options: { readonly skipRejected: boolean }) => Promise<Plan>;
+export type Rehearse = (plan: Plan, input: PlanInput) => Promise<Plan>;
 
 export type ListMissingManifests = (
   state: Pick<DesiredState, 'paths' | 'inputs'>,

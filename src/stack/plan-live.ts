@@ -46,15 +46,8 @@ export interface PlanOptions {
   readonly takeOver?: readonly string[] | undefined;
   /** If false, the plan does not change a field that differs only because the live value drifted. Default: true. */
   readonly revertDrift?: boolean | undefined;
-  /** If false, nothing is deleted, except by a replace. Default: true. */
-  readonly delete?: boolean | undefined;
   /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean | undefined;
-  /**
-   * If true, omits changes that the service would reject according to the rehearsal, and changes that depend on such
-   * changes. Default: false, so that such changes block the plan.
-   */
-  readonly skipRejected?: boolean | undefined;
   /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
   readonly limitsDestroy?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
@@ -149,8 +142,6 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     retire: request.retire ?? [],
     approvedDeletes: approved && listDeletedIds(approved),
     keepDrift: request.revertDrift === false,
-    noDelete: request.delete === false,
-    skipRejected: request.skipRejected === true,
     limitsDestroy: request.limitsDestroy,
     findTaker: request.findTaker,
     keptPrunes: request.keptPrunes,
@@ -191,10 +182,9 @@ export async function createCheckedLivePlan(
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
-  const { rehearsal, skipRejected = false } = request;
   // A plan that waits for the id of another stack's resource cannot be rehearsed.
-  if (rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined) return plan;
-  return request.rehearse(plan, input, { skipRejected });
+  if (request.rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined) return plan;
+  return request.rehearse(plan, input);
 }
 
 /** Adds the results of the policies to a plan. */

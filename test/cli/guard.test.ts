@@ -89,13 +89,14 @@ describe('the guard of the Stack', () => {
     expect(await edgewise('apply --yes --target TCPEdge/b')).toMatchObject({ exitCode: 0 });
   });
 
-  it('ignores deletes that --no-delete leaves out, also of protected resources', async () => {
+  it('ignores deletes that --exclude names, also of protected resources', async () => {
     const { edgewise, server, write } = await createProtectedEdge(EDGES.slice(1).join(''));
     await write({ 'edgewise.yaml': STRICT });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 5 });
-    const { exitCode, stdout } = await edgewise('apply --yes --no-delete');
+    const exclusions = ['a', 'b', 'c'].map((name) => `--exclude TCPEdge/${name}`).join(' ');
+    const { exitCode, stdout } = await edgewise(`apply --yes ${exclusions}`);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Kept because of --no-delete:');
+    expect(stdout).toContain('Nothing to do: 3 changes are left out.');
     expect(listEdges(server)).toHaveLength(3);
   });
 
@@ -165,7 +166,6 @@ describe('a copied stack name', () => {
   it('does not prevent the delete of a target, nor destroy', async () => {
     const { edgewise } = await createCopiedStack(toEdge('other', 20009));
     expect(await edgewise('plan --target TCPEdge/a')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('plan --no-delete')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('destroy --yes')).toMatchObject({ exitCode: 0 });
   });
 });

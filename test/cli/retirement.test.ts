@@ -123,14 +123,14 @@ describe('an old credential', () => {
     expect(listIds()).toHaveLength(8);
   });
 
-  it('is kept by --no-delete, and deleted all the same by --retire', async () => {
+  it('is kept by --exclude, although it is due', async () => {
     const { run, wait, listIds, current, old } = await createRotatedCredential();
     wait(25);
-    const kept = await run(`apply m --yes --no-delete ${TOKENS}`);
+    const kept = await run(`apply m --yes --exclude Credential/agent ${TOKENS}`);
     expect(kept).toMatchObject({ exitCode: 0 });
     expect(kept.stdout).toContain(old);
     expect(listIds()).toHaveLength(2);
-    expect(await run(`apply m --yes --no-delete --retire Credential/agent ${TOKENS}`)).toMatchObject({ exitCode: 0 });
+    expect(await run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     expect(listIds()).toEqual([current]);
   });
 

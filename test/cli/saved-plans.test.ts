@@ -78,21 +78,6 @@ describe('a saved plan', () => {
     },
   );
 
-  it('of --no-delete is applied with it, and lists what stays', async () => {
-    const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': `${ONE}${toEdge('b', 20002)}` });
-    await edgewise('apply edgewise.yaml --yes');
-    await write({ 'edgewise.yaml': `${ONE}${toEdge('c', 20003)}` });
-    await edgewise('plan edgewise.yaml --no-delete -o plan.json');
-    const without = await edgewise('apply plan.json --yes');
-    expect(without).toMatchObject({ exitCode: 6 });
-    expect(without.stdout).toContain('--no-delete: approved: yes; now: (none)');
-    const applied = await edgewise('apply plan.json --no-delete --yes --format json');
-    expect(applied).toMatchObject({ exitCode: 0 });
-    const { plan } = JSON.parse(applied.stdout);
-    expect(plan.suppressedDeletes).toMatchObject([{ address: 'TCPEdge/b', reason: 'no longer in the manifests' }]);
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
-  });
-
   it('approves nothing if it has an error', async () => {
     const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);

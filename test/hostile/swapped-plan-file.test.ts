@@ -186,13 +186,6 @@ const INVENTED: readonly (readonly [string, Attack])[] = [
   ['a rehearsal', edit((plan) => ({ ...plan, rehearsal: { writes: 99, rejected: 0, remaining: 0, tokens: 0 } }))],
   ['no rehearsal', edit(({ rehearsal: _, ...plan }) => plan)],
   ['a name for an id', edit((plan) => ({ ...plan, externals: { 'External/reviewed-by-security': 'ipp_1' } }))],
-  [
-    'a delete that is suppressed',
-    edit((plan) => ({
-      ...plan,
-      suppressedDeletes: [{ address: 'TCPEdge/x', kind: 'TCPEdge', id: 'edgtcp_x', reason: 'reviewed by security' }],
-    })),
-  ],
   ['done changes', edit((plan) => ({ ...plan, done: { changes: [], files: ['reviewed by security'] } }))],
   [
     'a write to another resource',

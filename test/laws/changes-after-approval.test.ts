@@ -33,7 +33,7 @@ interface ChangesAfterApproval {
   readonly diedAt: number | undefined;
 }
 
-const OPTIONS: readonly PlanOptions[] = [{}, {}, {}, { noDelete: true }, { keepDrift: true }];
+const OPTIONS: readonly PlanOptions[] = [{}, {}, {}, { keepDrift: true }];
 
 function arbitraryChangesAfterApproval(): fc.Arbitrary<ChangesAfterApproval> {
   return fc.record({

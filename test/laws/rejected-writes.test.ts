@@ -40,11 +40,11 @@ describe('a resource that others use and that has no manifest', () => {
     await holds(property, 60);
   });
 
-  it('prevents no other write with --skip-rejected', LONG, async () => {
+  it('prevents no other write if --exclude names it', LONG, async () => {
     const property = fc.asyncProperty(HISTORY, async (history) => {
       const { edgewise, used, consent } = await createUsedResources(history);
       if (used === undefined) return;
-      const line = `--skip-rejected ${consent}`;
+      const line = `--exclude ${used} ${consent}`;
       expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.success });
       const applied = await edgewise(`apply plan.json --yes --token-directory tokens ${line}`);
       expect(applied).toMatchObject({ exitCode: EXIT.success });

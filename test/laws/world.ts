@@ -53,7 +53,6 @@ export interface PlanOptions {
   readonly over?: (inner: Transport) => Transport;
   readonly takeOver?: readonly string[];
   readonly keepDrift?: boolean;
-  readonly noDelete?: boolean;
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
   readonly mode?: Plan['mode'];
@@ -167,7 +166,6 @@ export class World {
       targets = [],
       exclusions = [],
       keepDrift = false,
-      noDelete = false,
       rotate = [],
       retire = [],
       takeOver = [],
@@ -208,7 +206,6 @@ export class World {
       rotate,
       retire,
       keepDrift,
-      noDelete,
       files: new Map(),
     };
   }

@@ -70,8 +70,6 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'options.rotate': option({ rotate: ['Credential/c'] }),
   'options.retire': option({ retire: ['Credential/c'] }),
   'options.keepDrift': option({ keepDrift: true }),
-  'options.noDelete': option({ noDelete: true }),
-  'options.skipRejected': option({ skipRejected: true }),
   'changes.address': change(UPDATE, { address: 'TCPEdge/b' }),
   'changes.action': change(UPDATE, { action: 'replace' }),
   'changes.duplicateOf': change(DELETE, { duplicateOf: 'edgtcp_9' }),
@@ -126,9 +124,6 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   skipped: set({ skipped: { documents: 1, files: 2 } }),
   manifests: set({ manifests: ['other'] }),
   externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
-  suppressedDeletes: set({
-    suppressedDeletes: [{ address: 'TCPEdge/z', kind: 'TCPEdge', id: 'edgtcp_8', reason: 'x' }],
-  }),
   done: set({ done: { changes: [], files: ['x'] } }),
   rehearsal: set({ rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 } }),
   requests: set({ requests: { read: 99, apply: 99, leastMs: 99 } }),

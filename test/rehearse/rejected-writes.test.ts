@@ -39,7 +39,7 @@ describe('a write that the service will reject', () => {
       if (form !== 'metrics') expect(stdout, form).toContain('is in use by');
     }
     expect((await edgewise('plan')).stdout).toMatch(
-      /lifecycle\.adopt: edgtcp_\w+.*--skip-rejected.*--allow-rejected WeightedBackend\/pool/,
+      /lifecycle\.adopt: edgtcp_\w+.*--exclude WeightedBackend\/pool.*--allow-rejected WeightedBackend\/pool/,
     );
   });
 
@@ -48,74 +48,45 @@ describe('a write that the service will reject', () => {
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --skip-rejected')).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply plan.json --yes --exclude WeightedBackend/pool')).toMatchObject({ exitCode: 6 });
     expect(listWrites(workspace)).toEqual([]);
     const applied = await edgewise(`apply plan.json --yes ${CONSENT}`);
     expect(applied).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 write applied, 1 failed') });
     expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'POST /edges/tcp']);
   });
 
-  it('is left out of a saved plan, which is then applied without consent', async () => {
+  it('does not stop the rest if --exclude names it', async () => {
     const workspace = await createStackWithLostMark(OTHER);
     const { edgewise } = workspace;
-    expect(await edgewise('plan --skip-rejected -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
-    expect(listWrites(workspace)).toEqual([]);
-    expect(await edgewise('apply plan.json --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply --yes --exclude WeightedBackend/pool')).toMatchObject({ exitCode: 0 });
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
-    const after = await edgewise('plan --skip-rejected');
-    expect(after).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining('Nothing to do: 1 change is left out.'),
-    });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 5 });
   });
 
-  it('is left out with what depends on it, and nothing else', async () => {
-    const port = { hostports: ['1.tcp.example.net:20005'] };
-    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('TCPEdge', 'a', port) });
-    const { edgewise, write } = workspace;
-    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-    const lost = toManifest('TCPEdge', 'a', { backend: { backend_id: 'bkdwd_gone' } });
-    await write({ 'edgewise.yaml': STACK + lost + toManifest('TCPEdge', 'b', port) + OTHER });
-    workspace.recorder.take();
-    const { stdout, exitCode } = await edgewise('apply --yes --skip-rejected');
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(
-      /TCPEdge\/a is left out: the service would reject the request to update TCPEdge\/a, because /,
-    );
-    expect(stdout).toContain('TCPEdge/b is left out: it depends on TCPEdge/a.');
-    expect(stdout).toContain('the write succeeded there, and 2 changes are left out.');
-    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
-  });
-
-  it('is left out of a destroy, which deletes everything else', async () => {
+  it('does not stop the rest of a destroy if --exclude names it', async () => {
     const workspace = await createStackWithLostMark(POOL + OTHER, OTHER);
     expect(await workspace.edgewise('destroy --yes')).toMatchObject({ exitCode: 5 });
     expect(listWrites(workspace)).toEqual([]);
-    expect(await workspace.edgewise('destroy --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
+    expect(await workspace.edgewise('destroy --yes --exclude WeightedBackend/pool')).toMatchObject({ exitCode: 0 });
     expect(listWrites(workspace)).toEqual(['DELETE /edges/tcp/edgtcp', 'DELETE /edges/tcp/edgtcp']);
   });
 
-  it('needs consent for its own address, and a rehearsal to be left out', async () => {
+  it('needs consent for its own address', async () => {
     const { edgewise } = await createStackWithLostMark(OTHER);
     const other = await edgewise('plan --allow-rejected WeightedBackend/pools');
     expect(other).toMatchObject({
       exitCode: 5,
       stdout: expect.stringContaining('names WeightedBackend/pools, which is another'),
     });
-    expect(await edgewise('plan --skip-rejected --no-rehearsal')).toMatchObject({ exitCode: 3 });
   });
 
-  it('stops only its own stack, and with --skip-rejected none', async () => {
+  it('stops only its own stack', async () => {
     const workspace = await createStackWithLostMark(OTHER);
     const { edgewise, write } = workspace;
     const second = STACK.replace('name: test', 'name: second') + toEdge('second', 20009);
     await write({ 'second/edgewise.yaml': second });
     expect(await edgewise('plan -R .')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply -R . --yes')).toMatchObject({ exitCode: 5 });
-    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
-    expect(await edgewise('apply -R . --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 });

@@ -7,7 +7,6 @@ import { type PageTree, readPage } from './html-tree.ts';
 import { renderHtmlReport } from './render.ts';
 import { createChange, createDifference, createLiveChange, createPlan, createWrite, PLAIN } from './sample-plans.ts';
 import { createHostilePlan, createLargePlan, MISTAKE, REPORTS } from './sample-reports.ts';
-import { createApplyResult } from './sample-results.ts';
 
 function renderPage(report: Report | undefined, options: Partial<FormatOptions> = {}): PageTree {
   if (report === undefined) throw new Error('There is no such report');
@@ -258,16 +257,5 @@ describe('an HTML report of an apply', () => {
       'Warnings',
       'Requests, each sent after those that it waits for',
     ]);
-  });
-
-  it('shows kept resources as the page of its plan does', () => {
-    const plan = createPlan({
-      suppressedDeletes: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }],
-    });
-    for (const report of [
-      { about: 'plan', plan, blocking: [] },
-      { about: 'apply', plan, result: createApplyResult([]) },
-    ] as const)
-      expect(listTexts(renderPage(report), 'h2')).toContain('Kept because of --no-delete');
   });
 });

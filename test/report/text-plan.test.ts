@@ -97,13 +97,6 @@ test('says that there are no resources in a plan of nothing', () => {
   `);
 });
 
-test('does not say so for a plan that keeps everything', () => {
-  const suppressedDeletes = [
-    { address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2a', reason: 'no longer in the manifests' } as const,
-  ];
-  expect(render(createPlan({ suppressedDeletes }))).toContain('Nothing to do: 1 resource kept.');
-});
-
 test('is not empty if the plan only writes files', () => {
   const plan = createPlan({
     changes: [createLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],

@@ -279,14 +279,14 @@ async function applyDespiteDependents(place: Place): Promise<void> {
   if (used === undefined || JSON.stringify(rest).includes(`"${used}"`)) return;
   world.log(`others: refer to ${used}, which the manifests no longer have`);
   write(world, rest);
-  const isTried = chance.isLucky(0.5);
-  const run = await apply('around', rest, isTried ? ['--allow-rejected', used] : ['--skip-rejected']);
+  const flag = chance.isLucky(0.5) ? '--allow-rejected' : '--exclude';
+  for (const { name } of repository.filter(({ members }) => members.some((one) => toKey(one) === used))) {
+    const run = await apply(`around in ${name}`, rest, ['--stack', name, flag, used]);
+    const { exitCode } = await run.result;
+    if (exitCode === EXIT.refused)
+      world.checker.reportViolation(`what others do not use is not applied with ${flag}:\n${run.shown()}`);
+  }
   write(world, repository);
-  const { exitCode } = await run.result;
-  if (exitCode === EXIT.refused)
-    world.checker.reportViolation(
-      `what others do not use is not applied with ${isTried ? '--allow' : '--skip'}-rejected:\n${run.shown()}`,
-    );
 }
 
 /** Two more stacks refer to each other: only these two are stopped. */

@@ -22,7 +22,7 @@ import { toChanges } from './planned-changes.ts';
 import type { FailedApply } from './predicted-failures.ts';
 import { createRandom, type SeededRandom } from './random.ts';
 import { dropModules, LINKED_KINDS, type Repository, toRepositories } from './repository.ts';
-import { KIND_FATE } from './run-edgewise.ts';
+import { KIND_FATE, type Run } from './run-edgewise.ts';
 import { runHandOverWalk, runRepositoryWalk } from './walk-repository.ts';
 import { createWorld, type Mutant, type World } from './world.ts';
 
@@ -143,22 +143,29 @@ async function applyRehearsed(world: World, whole: TestStack, chance: SeededRand
   if (!apply.isDead()) await checkRehearsal(world, { plan, apply, disruptions });
 }
 
-/** Other users refer to a resource that the manifests no longer have, so that its delete is rejected. All other writes are applied. */
-async function applyDespiteDependents(world: World, whole: TestStack, chance: SeededRandom): Promise<void> {
-  await applyWithoutFaultsOnce(world, whole, chance.fork('before'));
+/** Other users refer to a resource that the manifests no longer have, so that its delete is rejected, as predicted. All other writes are applied. */
+async function applyDespiteDependents(world: World, all: TestStack, chance: SeededRandom): Promise<void> {
+  await applyWithoutFaultsOnce(world, all, chance.fork('before'));
   const used = await createDependentResource({ service: world.shared, chance });
   if (used === undefined) return;
   world.log(`others: refer to ${used}, which the manifests no longer have`);
-  const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
+  const stack = all.filter(({ kind, name }) => toAddress(kind, name) !== used);
   if (JSON.stringify(stack).includes(`"${used}"`)) return;
-  const argv = ['apply', '-', '--yes', '--skip-rejected', ...consentToAll(world)];
-  const apply = startCommand(world, argv, { stack, chance: chance.fork('around'), disruptions: KIND_FATE });
-  await runAll(world, [apply]);
-  const { exitCode } = await apply.result;
-  if (exitCode === EXIT.success || exitCode === EXIT.invalid) return;
-  world.checker.reportViolation(
-    `what others do not use is not applied with --skip-rejected (exit ${exitCode}):\n${apply.shown()}`,
-  );
+  const apply = async (name: string, flags: readonly string[]): Promise<Run> => {
+    const argv = ['apply', '-', '--yes', ...flags, ...consentToAll(world)];
+    const run = startCommand(world, argv, { stack, chance: chance.fork(name), disruptions: KIND_FATE });
+    await runAll(world, [run]);
+    return run;
+  };
+  const whole = await apply('whole', []);
+  if ((await whole.result).exitCode === EXIT.failed)
+    world.checker.reportViolation(`a rejected delete is not predicted:\n${whole.shown()}`);
+  const rest = await apply('rest', ['--exclude', used]);
+  const { exitCode } = await rest.result;
+  if (exitCode !== EXIT.success && exitCode !== EXIT.invalid)
+    world.checker.reportViolation(
+      `what others do not use is not applied with --exclude (exit ${exitCode}):\n${rest.shown()}`,
+    );
 }
 
 /** Changes several values of one object at once, saves the plan, and applies it unchanged. */
@@ -271,7 +278,7 @@ function chooseFlags(stack: TestStack, chance: SeededRandom): readonly string[] 
     ...(chance.isLucky(0.5) ? allowed : []),
     ...(kind !== '' && chance.isLucky(0.15) ? ['--target', toAddress(kind, name)] : []),
     ...(chance.isLucky(0.1) ? ['--no-revert-drift'] : []),
-    ...(chance.isLucky(0.15) ? ['--no-delete'] : []),
+    ...(kind !== '' && chance.isLucky(0.15) ? ['--exclude', toAddress(kind, name)] : []),
   ];
 }
 

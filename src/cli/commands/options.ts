@@ -81,12 +81,6 @@ export function addShowSecretsOption(command: Command): Command {
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotationOptions(addScopeOptions(command)))
     .addOption(createAllowDeletesOption())
-    .addOption(
-      inTopic(
-        'safety',
-        new Option('--no-delete', 'delete nothing except replaced resources; list the suppressed deletes'),
-      ),
-    )
     .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
       inTopic(
@@ -106,29 +100,20 @@ export function createAllowDeletesOption(): Option {
 
 /** Adds the options that limit and check a plan. */
 export function addScopeOptions(command: Command): Command {
-  return addRejectedOptions(addPoliciesOption(addProtectedOption(addTargetOption(command)))).addOption(
-    inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
-  );
-}
-
-/** Adds the options for writes that, according to the rehearsal, the service will reject. */
-function addRejectedOptions(command: Command): Command {
-  const skip = new Option(
-    '--skip-rejected',
-    'leave out changes that the service will reject, and what depends on them',
-  );
-  return command.addOption(inTopic('safety', skip.conflicts('rehearsal'))).addOption(
-    inTopic(
-      'safety',
-      createRepeatableOption(
-        '--allow-rejected <address>',
-        'send the writes of this resource although the service will reject them; failures are reported',
-        {
-          parse: parseTarget,
-        },
+  return addPoliciesOption(addProtectedOption(addTargetOption(command)))
+    .addOption(
+      inTopic(
+        'safety',
+        createRepeatableOption(
+          '--allow-rejected <address>',
+          'send the writes of this resource although the service will reject them; failures are reported',
+          { parse: parseTarget },
+        ),
       ),
-    ),
-  );
+    )
+    .addOption(
+      inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
+    );
 }
 
 export function addPoliciesOption(command: Command): Command {

@@ -112,9 +112,8 @@ export function findPlanFileApplyCommand(
   const isEnough =
     paths.length > 0 && isPlaceKnown && options.rotate.length + options.retire.length + takeOver.length === 0;
   if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
-  const { keepDrift, noDelete, skipRejected } = options;
   const scope = { target, exclude: plan.exclusions ?? [] };
-  const flags = { ...scope, allowProtected: [], revertDrift: !keepDrift, delete: !noDelete, skipRejected };
+  const flags = { ...scope, allowProtected: [], revertDrift: !options.keepDrift };
   return createSavedPlanCommandLine(file, { paths, flags, env });
 }
 
@@ -161,9 +160,7 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
     ...(flags.retire ?? []).flatMap((address) => ['--retire', address]),
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
-    ...(flags.delete === false ? ['--no-delete'] : []),
     ...(flags.revertDrift === false ? ['--no-revert-drift'] : []),
-    ...(flags.skipRejected === true ? ['--skip-rejected'] : []),
     ...(flags.rehearsal === false ? ['--no-rehearsal'] : []),
   ];
 }

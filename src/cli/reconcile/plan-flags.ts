@@ -21,14 +21,10 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly takeOver?: readonly string[];
   /** False with --no-revert-drift. */
   readonly revertDrift?: boolean;
-  /** False with --no-delete. */
-  readonly delete?: boolean;
   /** Files and folders of policies. */
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
-  /** Whether the plan omits writes that the service will reject. */
-  readonly skipRejected?: boolean;
   /** Whether the commands of `spec.render` may run. */
   readonly render?: boolean;
   /** The variables that manifests may read. */
@@ -54,9 +50,7 @@ export function toPlanOptions(
     retire,
     takeOver,
     revertDrift: flags.revertDrift !== false,
-    delete: flags.delete !== false,
     rehearsal: flags.rehearsal !== false,
-    skipRejected: flags.skipRejected === true,
   };
 }
 

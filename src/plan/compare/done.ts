@@ -80,18 +80,19 @@ function listAwaitedIds({ crossStackReferences = {} }: Plan, live: LiveState): r
  * Otherwise each apply of the plan would rotate them again.
  */
 export function listFinishedRotations(
-  { changes, stack, ...approved }: Plan,
+  approved: Plan,
   { resources }: LiveState,
   rotate: readonly string[],
 ): readonly string[] {
-  const known = listKnownIds({ ...approved, changes, stack });
+  const { changes, stack, options } = approved;
+  const known = listKnownIds(approved);
   const isFinished = (one: LiveResource, { kind, address }: Change): boolean =>
     isResourceOf(one, { stack, name: getAddressName(address) }) &&
     !known.has(one.id) &&
     !isTokenUndelivered(getKind(kind), one);
   return rotate.filter((address) => {
     const replaced = changes.find((change) => change.address === address && change.action === 'replace');
-    if (replaced === undefined) return approved.options.rotate.includes(address);
+    if (replaced === undefined) return options.rotate.includes(address);
     return resources.get(replaced.kind)?.some((one) => isFinished(one, replaced)) === true;
   });
 }

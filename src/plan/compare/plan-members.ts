@@ -69,8 +69,6 @@ const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
   rotate: { rule: 'equal', name: '--rotate', isSet: true },
   retire: { rule: 'equal', name: '--retire', isSet: true },
   keepDrift: { rule: 'equal', name: '--no-revert-drift' },
-  noDelete: { rule: 'equal', name: '--no-delete' },
-  skipRejected: { rule: 'equal', name: '--skip-rejected' },
 };
 
 const DIFFERENCE_MEMBERS: RulesOf<Difference> = {
@@ -169,7 +167,6 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   manifests: { rule: 'free', because: 'the command line or the plan file may name the same manifests otherwise' },
   externals: { rule: 'free', because: 'values contain the ids, not these names' },
   ownerLabel: DERIVED,
-  suppressedDeletes: { rule: 'free', because: 'nothing is sent for them' },
   done: FOR_READERS,
   rehearsal: FOR_READERS,
   requests: FOR_READERS,

@@ -62,7 +62,6 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
       ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
       ...changes,
       ...listListBlocks('files', view.files, 'warning'),
-      ...listListBlocks('suppressedDeletes', view.suppressedDeletes, 'warning'),
       ...listListBlocks('done', view.done, 'warning'),
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
       ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),

@@ -9,7 +9,7 @@ import {
   type Totals,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import type { Plan, SafetyViolation, SuppressedDelete } from '../../model/plan.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
@@ -52,8 +52,6 @@ export interface PlanView {
   /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
   readonly due: readonly DueView[];
-  /** Deletes that --no-delete suppresses. Each sentence starts with an address. */
-  readonly suppressedDeletes: readonly string[];
   /** What an approved plan contains and is done already. Each sentence starts with an action, or a path. */
   readonly done: readonly string[];
   /** All diagnostics except lint warnings, and except warnings that a change shows. */
@@ -105,7 +103,7 @@ export interface WriteView {
 /** Creates the view of a plan: printable texts without secrets. Has no side effects. */
 export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPart'> = {}): PlanView {
   const redacted = redactPlan(plan);
-  const { changes, diagnostics, violations, suppressedDeletes = [], writes, files } = redacted;
+  const { changes, diagnostics, violations, writes, files } = redacted;
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
@@ -128,13 +126,12 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     })),
     due: listDue(changes, plan.made?.at),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
-    suppressedDeletes: suppressedDeletes.map(formatSuppressedDelete),
     done: listDone(redacted),
     diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
     lint: createLintViews(apart.filter(isLintWarning)),
     found: formatSeverityCounts(diagnostics),
     totals,
-    summary: formatPlanSummary({ changes, names, totals, suppressedDeletes, diagnostics, files, isEmpty }),
+    summary: formatPlanSummary({ changes, names, totals, diagnostics, files, isEmpty }),
     requests: [
       formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }),
       formatRehearsalSentence(plan),
@@ -171,10 +168,6 @@ export function listUnchangedNotes(change: Change, names: ResourceNames): readon
   const { notes = [] } = change;
   const address = formatChangeAddress(change);
   return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
-}
-
-function formatSuppressedDelete({ address, id, reason }: SuppressedDelete): string {
-  return `${quoteIfNeeded(address)} (${quoteIfNeeded(id)}): ${toPrintable(reason)}`;
 }
 
 function listDone({ done }: Plan): readonly string[] {
@@ -257,19 +250,18 @@ function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
 }
 
 /** The fields for the headline of a plan, or of several plans together. */
-type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'suppressedDeletes' | 'files'> &
-  Partial<Pick<Plan, 'externals'>>;
+type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'files'> & Partial<Pick<Plan, 'externals'>>;
 
 /** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
-  { changes, externals = {}, diagnostics, violations, suppressedDeletes = [], files }: HeadlinePlan,
+  { changes, externals = {}, diagnostics, violations, files }: HeadlinePlan,
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${formatSeverityCounts(diagnostics)}`;
   const names = collectPlanAddressesById({ changes, externals });
   if (isEmpty)
-    return `✓ ${formatPlanSummary({ changes, names, totals, suppressedDeletes, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+    return `✓ ${formatPlanSummary({ changes, names, totals, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
   const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));

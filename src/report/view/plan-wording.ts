@@ -54,7 +54,6 @@ export function describeTargetLimit(targets: readonly string[], exclusions: read
 export const PLAN_LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
-  suppressedDeletes: 'Kept because of --no-delete',
   done: 'Approved, and done already',
   members: 'Settings, options and consents that differ',
   unchanged: 'Left as they are',
@@ -101,7 +100,6 @@ interface PlanNumbers {
   readonly changes: readonly Pick<Change, 'leftToOthers'>[];
   readonly names: ResourceNames;
   readonly totals: Totals;
-  readonly suppressedDeletes: readonly unknown[];
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly unknown[];
   readonly isEmpty: boolean;
@@ -124,17 +122,15 @@ export function formatFilesToWriteLabel({ length }: readonly unknown[]): string 
   return length === 1 ? 'file to write' : 'files to write';
 }
 
-function formatNothingToDo({ changes, names, totals, suppressedDeletes, diagnostics }: PlanNumbers): string {
+function formatNothingToDo({ changes, names, totals, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
   const leftOut = countLeftOut(diagnostics);
   if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
-  if (number === 0 && suppressedDeletes.length > 0)
-    return `Nothing to do: ${formatCount(suppressedDeletes.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
   return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests${formatLeftException(changes, names)}.`;
 }
 
-/** The number of changes that `--skip-rejected` and `--exclude` left out. */
+/** The number of changes that are left out. */
 function countLeftOut(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter(({ code }) => code === 'left-out').length;
 }

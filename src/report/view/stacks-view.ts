@@ -282,7 +282,6 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   const plans = reports.map(({ plan }) => plan);
   const whole = {
     changes: plans.flatMap(({ changes }) => changes),
-    suppressedDeletes: plans.flatMap(({ suppressedDeletes = [] }) => suppressedDeletes),
     files: plans.flatMap(({ files }) => files),
     diagnostics: [],
     violations: [],

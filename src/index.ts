@@ -4,8 +4,6 @@
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
-export type { JournalEntry, JournalWriter } from './apply/journal.ts';
-export { type JournalFile, openJournal } from './apply/journal.ts';
 export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export {

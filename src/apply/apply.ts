@@ -11,7 +11,6 @@ import { isDelete, type Write, type WriteId } from '../model/write.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
-import type { JournalWriter } from './journal.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
@@ -41,8 +40,6 @@ export interface ApplyContext {
   readonly writeFile: WriteFile;
   /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
-  /** Receives an entry before and after each request. Absent: no journal is written. */
-  readonly journal?: JournalWriter | undefined;
   /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
   readonly afterOthers?: ReadonlySet<WriteId> | undefined;
 }

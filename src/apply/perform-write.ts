@@ -4,7 +4,7 @@ import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import type { ClockSkew } from '../model/clock.ts';
-import { ApiError, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, isExternalError, NetworkError, StaleStateError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
 import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
@@ -30,7 +30,6 @@ import {
   warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
-import { isExternalError, JournalWriteError } from './journal.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
@@ -470,7 +469,7 @@ function createInterrupted(write: Write): Outcome {
 }
 
 /**
- * Returns the outcome of a write that failed because of the service, the network or the journal. Rethrows other errors.
+ * Returns the outcome of a write that failed because of the service or the network. Rethrows other errors.
  * A delete of a resource or module that no longer exists counts as applied. `waited`: how long the write was tried
  * again, for the message.
  */
@@ -491,6 +490,5 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
     return { ...createFailedOutcome(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
   if (error instanceof StaleStateError)
     return { ...createFailedOutcome(write, `not sent, because ${error.message}. The plan is stale`), isStale: true };
-  if (error instanceof JournalWriteError) return createFailedOutcome(write, error.message);
   throw error;
 }

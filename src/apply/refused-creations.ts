@@ -2,6 +2,7 @@ import { listResourceTransitionDangers } from '../kinds/dangers.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';
+import { isExternalError } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -9,7 +10,6 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { computeAskedDigest } from '../plan/refused-creations.ts';
 import type { PlannedLive } from './concurrent-changes.ts';
-import { isExternalError } from './journal.ts';
 import type { ApplyRequests } from './requests.ts';
 
 /**

@@ -5,7 +5,7 @@ import { toResourcePath } from '../kinds/paths.ts';
 import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { hasDeliveredToken, isEqualMark, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { MarkWrite, Write } from '../model/write.ts';
@@ -16,13 +16,10 @@ import {
   listUnplannedResourcesWithMark,
   PAUSES_MS,
 } from './duplicates.ts';
-import { type JournalEntry, type JournalWriter, journalAfter, journalBefore, sendWithJournal } from './journal.ts';
 import { createUndoReliance, type Reliance } from './relied-state.ts';
 
 interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
-  /** Receives an entry before and after each request. Absent: no journal is written. */
-  readonly journal?: JournalWriter | undefined;
   /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
   /** When aborted, no further request is sent. Requests under way finish. */
@@ -35,10 +32,7 @@ interface Exchanged {
   readonly answer: JsonObject | null;
 }
 
-/**
- * Sends the requests of a run, and writes a journal entry before and after each. All functions reject as the client
- * does, or with `JournalWriteError`.
- */
+/** Sends the requests of a run. All functions reject as the client does. */
 export interface ApplyRequests {
   /**
    * Sends a write. `resolve` fills in the ids, and is called just before sending: for a write with a reliance, with the
@@ -61,8 +55,8 @@ export interface ApplyRequests {
    * state of the resource if it had to be read again.
    */
   readonly record: (write: Write, id: string, recording: Recording) => Promise<JsonObject | null>;
-  /** Marks a credential as undelivered. `write`: the write to which the journal assigns the request. */
-  readonly markUndelivered: (write: MarkWrite, marked: LiveResource) => Promise<void>;
+  /** Marks a credential as undelivered. */
+  readonly markUndelivered: (name: Kind['name'], marked: LiveResource) => Promise<void>;
 }
 
 interface Recording {
@@ -80,10 +74,7 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
         context.onStarted(write);
         return exchange(context, write, { resolve, reliance });
       }),
-    list: (kind) => {
-      const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
-      return sendAside(context, entry, () => client.list(kind, undefined, signal));
-    },
+    list: (kind) => sendAside(context, `GET ${kind.path}`, () => client.list(kind, undefined, signal)),
     listNewest: get && ((kind) => listNewest(context, kind, get)),
     record: (write, id, { body, prepare }) => {
       const kind = getKind(write.kind);
@@ -91,12 +82,10 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
       const reliesOn = prepare && {
         path,
         isModule: false,
-        onRead: () => journalRead(context, path),
         prepare: async (shown: JsonObject | null) => prepare(readResource(kind, shown ?? {})),
       };
-      const entry = { request: 'record', write: write.id, method: 'PATCH', path, address: write.address, id } as const;
       const send = () => client.send('PATCH', path, body, { waitSignal: signal, reliesOn });
-      return client.limit(() => sendAside(context, { ...entry, ...computeBodyDigest(body) }, send));
+      return client.limit(() => sendAside(context, `PATCH ${path}`, send));
     },
     remove: async ({ write, id }) => {
       const { path, check } = createUndoReliance(write, id, client.shown);
@@ -104,43 +93,34 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
         check(shown);
         return undefined;
       };
-      await undo(context, write, { method: 'DELETE', path, body: undefined, resourceId: id, prepare });
+      await undo(context, { method: 'DELETE', path, body: undefined, prepare });
     },
-    markUndelivered: async (write, marked) => {
-      const kind = getKind(write.kind);
+    markUndelivered: async (name, marked) => {
+      const kind = getKind(name);
       const path = toResourcePath(kind, { id: marked.id });
       const prepare = async (shown: JsonObject | null) =>
         createUndeliveredBody(readResource(kind, shown ?? {}), marked);
-      await undo(context, write, { method: 'PATCH', path, body: createUndeliveredBody(marked, marked), prepare });
+      await undo(context, { method: 'PATCH', path, body: createUndeliveredBody(marked, marked), prepare });
     },
   };
 }
 
-interface Undo extends ResolvedWrite {
-  readonly resourceId?: string;
-  readonly prepare: ReliedState['prepare'];
-}
+interface Undo extends ResolvedWrite, Pick<ReliedState, 'prepare'> {}
 
 /** Sends a request that undoes a creation or a delivery, to a resource that was just shown, or is read again. */
-async function undo(
-  context: RequestContext,
-  { id, address }: Write,
-  { method, path, body, resourceId, prepare }: Undo,
-): Promise<void> {
+async function undo(context: RequestContext, { method, path, body, prepare }: Undo): Promise<void> {
   const { client, signal } = context;
-  const known = { ...computeBodyDigest(body), id: resourceId };
-  const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
-  const reliesOn = { path, isModule: false, onRead: () => journalRead(context, path), prepare };
+  const reliesOn = { path, isModule: false, prepare };
   const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
-  await client.limit(() => sendAside(context, entry, send));
+  await client.limit(() => sendAside(context, `${method} ${path}`, send));
 }
 
 /** The number of resources that a look-up reads: more than an apply creates at the same time. */
 const NEWEST = 100;
 
 async function listNewest(context: RequestContext, kind: Kind, get: Client['get']): Promise<readonly JsonObject[]> {
-  const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
-  const page = await sendAside(context, entry, () => get(`${kind.path}?limit=${NEWEST}`, context.signal));
+  const read = () => get(`${kind.path}?limit=${NEWEST}`, context.signal);
+  const page = await sendAside(context, `GET ${kind.path}`, read);
   const list = page[assertDefined(kind.listKey, `list key of ${kind.name}`)];
   if (!isJsonArray(list)) return [];
   return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
@@ -151,24 +131,19 @@ async function listNewest(context: RequestContext, kind: Kind, get: Client['get'
  * `undefined` if the write was cancelled.
  */
 async function exchange(
-  context: RequestContext,
+  { client, signal }: RequestContext,
   write: Write,
   { resolve, reliance }: { readonly resolve: (write: Write) => ResolvedWrite; readonly reliance: Reliance | undefined },
 ): Promise<Exchanged | undefined> {
-  const { client, journal, signal } = context;
   let sent = resolve(write);
   const prepare = async (shown: JsonObject | null): Promise<JsonObject | undefined> => {
-    const before = createJournalEntry(write, sent);
     sent = resolve(reliance?.check(shown) ?? write);
-    const entry = createJournalEntry(write, sent);
-    if (journal !== undefined && entry.body !== before.body) await journalBefore(journal, entry);
     return sent.body;
   };
-  const reliesOn = reliance && { ...reliance, onRead: () => journalRead(context, reliance.path), prepare };
+  const reliesOn = reliance && { ...reliance, prepare };
   const { method, path, body } = sent;
-  const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
   try {
-    const answer = await sendWithJournal(journal, () => createJournalEntry(write, sent), { send, findId, signal });
+    const answer = await client.send(method, path, body, { waitSignal: signal, reliesOn });
     return { sent, answer };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
@@ -176,41 +151,18 @@ async function exchange(
   }
 }
 
-/** Journals the read of a state that a write relies on. */
-async function journalRead({ journal }: RequestContext, path: string) {
-  const entry = { request: 'look-up', method: 'GET', path } as const;
-  if (journal === undefined) return async () => undefined;
-  await journalBefore(journal, entry);
-  return (failure: string | undefined) => journalAfter(journal, entry, failure);
-}
-
-/** Sends a request that is not a write of the plan. Rejects with `NetworkError` if interrupted before it is sent. */
-async function sendAside<T>(
-  { journal, signal }: RequestContext,
-  entry: Omit<JournalEntry, 'event'>,
-  send: () => Promise<T>,
-): Promise<T> {
+/**
+ * Sends a request that is not a write of the plan. `what`: its method and path. Rejects with `NetworkError` if
+ * interrupted before it is sent.
+ */
+async function sendAside<T>({ signal }: RequestContext, what: string, send: () => Promise<T>): Promise<T> {
   try {
-    return await sendWithJournal(journal, () => entry, { send, signal });
+    return await send();
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     const why = error instanceof NetworkError ? error.message : 'the run was interrupted';
-    throw new NetworkError(`${entry.method} ${entry.path}: not sent, because ${why}`, { cause: error });
+    throw new NetworkError(`${what}: not sent, because ${why}`, { cause: error });
   }
-}
-
-function createJournalEntry(write: Write, { method, path, body }: ResolvedWrite): Omit<JournalEntry, 'event'> {
-  const { id, address, ids } = write;
-  const known = ids === undefined ? {} : { id: ids.id };
-  return { request: 'write', write: id, method, path, address, ...computeBodyDigest(body), ...known };
-}
-
-function computeBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> {
-  return body === undefined ? {} : { body: toDigest(body) };
-}
-
-function findId(answer: JsonObject | null): string | undefined {
-  return typeof answer?.['id'] === 'string' ? answer['id'] : undefined;
 }
 
 export function isNotFoundError(error: unknown): boolean {
@@ -231,7 +183,7 @@ export async function markReplacementsUndelivered(
   { duplicates, markUndelivered }: LostDeliveryContext,
 ): Promise<string> {
   const delivered = (await listReplacements(write, duplicates)).filter(hasDeliveredToken);
-  for (const marked of delivered) await markUndelivered(write, marked);
+  for (const marked of delivered) await markUndelivered(write.kind, marked);
   if (delivered.length === 0)
     return 'it was deleted while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');

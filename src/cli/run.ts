@@ -86,7 +86,7 @@ async function runBody(
   try {
     if (flags.report !== undefined) await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
     trusting = { ...context, ...readManifestTrust(flags, context) };
-    if (writesFiles(flags, trusting)) await refuseOutputPaths(flags, trusting);
+    await refuseOutputPaths(flags, trusting);
     const rendering = await createRendering(flags, trusting);
     if (flags.showSecrets === true) showSecrets(flags, secrets);
     const onSubject = (more: StackNameAndLocator): void => {
@@ -118,11 +118,6 @@ function createInputWatch(inputs: InputFileSet, context: Context): (file: string
 export function refuseToRun(error: CommandError, argv: readonly string[], host: Context): Promise<ExitCode> {
   const { secrets } = readSecretsNamedInEnvironment(host);
   return showFailure(error, { flags: { ...readFlags(argv), report: [] } }, createRedactedContext(host, secrets));
-}
-
-function writesFiles(flags: RunFlags, { env }: Context): boolean {
-  const { report = [], out } = flags;
-  return report.length > 0 || out !== undefined || readSetting('journal', { flags, env }) !== undefined;
 }
 
 /** A plan file is kept, and passed on to pipelines, so it never contains a secret. */

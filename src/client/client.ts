@@ -132,8 +132,6 @@ export interface ReliedState {
   readonly path: string;
   /** True: a module that the path does not have is `null`. False: a resource that does not exist is an `ApiError`. */
   readonly isModule: boolean;
-  /** Called right before the read. Resolves with a function to call after it, with the reason if it failed. */
-  readonly onRead: ReadBeforeWrite['onRead'];
   /**
    * Called right before each attempt of the write, with the last state that the service has shown. Resolves with the
    * body to send. Rejects if the write must not be sent.
@@ -435,13 +433,12 @@ interface ReadBeforeWriteContext {
 }
 
 function createReadBeforeWrite(
-  { path, url, isModule, states, onRead, prepare }: NonNullable<Call['relied']>,
+  { path, url, isModule, states, prepare }: NonNullable<Call['relied']>,
   { headers, setBody }: ReadBeforeWriteContext,
 ): ReadBeforeWrite {
   return {
     isNeeded: () => states.find(path) === undefined,
     create: () => createRequest({ method: 'GET', url }, { ...headers, 'cache-control': 'no-cache' }),
-    onRead,
     accept: (received) => {
       const { response, json } = received;
       const isMissing = isModule && response.status === 404;

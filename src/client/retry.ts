@@ -71,8 +71,6 @@ export interface ReadBeforeWrite {
   readonly isNeeded: () => boolean;
   /** Creates the GET request. */
   readonly create: () => HttpRequest;
-  /** Called right before the read. Resolves with a function to call after it, with the reason if it failed. */
-  readonly onRead: () => Promise<(failure: string | undefined) => Promise<void>>;
   /** Takes the response to the read. Returns the failure if the response does not show the state. */
   readonly accept: (response: ReceivedResponse) => ReceivedResponse | NetworkError | undefined;
   /** Called right before each attempt of the write, after the read. Rejects if the write must not be sent. */
@@ -178,10 +176,8 @@ async function tryTurn(
   if (before !== undefined && second !== undefined) {
     waitSignal?.throwIfAborted();
     const read = before.create();
-    const report = await before.onRead();
     const end = await send(read);
     const failure = end instanceof NetworkError ? end : before.accept(end);
-    await report(failure && describeAttempt(read, failure).cause);
     if (failure !== undefined) return { request: read, end: failure };
     await second();
   }

@@ -15,7 +15,6 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../model/errors.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
-import { isOwnedByAnotherUser } from './owners.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -25,7 +24,6 @@ import { isOwnedByAnotherUser } from './owners.ts';
  * | `cli/output/output-files.ts` | reports, plan files, plans of a folder, their index | user | replaced |
  * | `cli/reconcile/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
- * | `apply/journal.ts` | journal | user | appended |
  * | `apply/write-files.ts` | `lifecycle.write_to` | manifests | replaced |
  * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
@@ -238,29 +236,6 @@ export async function writeToDeviceOrPipe(
     await handle.writeFile(text);
   } finally {
     await handle.close();
-  }
-}
-
-/**
- * Opens a file for appending and reading, and creates it if it is missing. Rejects a file of another user, who could
- * read it, and a file with several hard links, which may be in use under another name.
- */
-export async function openForAppending(path: string, options: WriteOptions): Promise<FileHandle> {
-  const file = checkWritePath(path, options);
-  // Some devices, such as /dev/stdout, are links that the system created.
-  const flags = isDevice(file) ? 'a+' : constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW;
-  const handle = isDevice(file)
-    ? await open(file, flags)
-    : await inFolderOf(file, (path) => open(path, flags, options.mode));
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile()) return handle;
-    if (stats.nlink > 1) throw new WritePathError('has more than one hard link');
-    if (isOwnedByAnotherUser(file, stats, options.uid)) throw new WritePathError('belongs to another user');
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
   }
 }
 

@@ -66,6 +66,11 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
+/** Whether the cause of a failure is the service or the network, and not a bug. */
+export function isExternalError(error: unknown): error is Error {
+  return [ApiError, NetworkError, StaleStateError].some((type) => error instanceof type);
+}
+
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

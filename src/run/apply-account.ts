@@ -1,10 +1,11 @@
+import type { StartedApply } from '../apply/apply.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { isDelete } from '../model/write.ts';
 import { StackError } from '../stack/host.ts';
-import type { ApplyRunOptions, OpenedApply } from '../stack/run-plan.ts';
+import type { ApplyRunOptions } from '../stack/run-plan.ts';
 import type { Account, ApplyOptions, PreparedApply } from '../stack/stack.ts';
 import { listDependencies } from './order-stacks.ts';
 import { dividePlans, isPrune, type Passes, type PassStep } from './passes.ts';
@@ -64,7 +65,7 @@ function divideNothing(plans: readonly Plan[]): Passes {
 interface AccountInApply {
   readonly stacks: readonly StackInApply[];
   readonly passes: Passes;
-  readonly opened: Map<Plan, OpenedApply>;
+  readonly opened: Map<Plan, StartedApply>;
   readonly failed: Set<StackFolder>;
   /** The stacks with a write that did not reach the service, although it was tried several times. */
   readonly outOfReach: StackFolder[];
@@ -171,8 +172,6 @@ async function endStack({ opened, ends }: AccountInApply, { folder, ready }: Sta
     if (!ends.has(folder)) ends.set(folder, { result: await started.end() });
   } catch (error) {
     ends.set(folder, { error });
-  } finally {
-    await started.close();
   }
 }
 

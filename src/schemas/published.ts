@@ -2,7 +2,6 @@ import type { JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
-import { createJournalJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
 /** The files in `schemas/`, and the functions that create their content. `edgewise schema KIND` prints those of single kinds. */
@@ -20,7 +19,6 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     about: 'the index of a folder of plans',
     toSchema: createPlanIndexJsonSchema,
   },
-  { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: createJournalJsonSchema },
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: createFaultsJsonSchema },
   {
     name: 'openapi',

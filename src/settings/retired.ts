@@ -20,6 +20,12 @@ export interface Retired {
 
 export const RETIRED: readonly Retired[] = [
   {
+    flags: ['--journal'],
+    variables: ['EDGEWISE_JOURNAL'],
+    instead: 'EDGEWISE_LOG_LEVEL=debug logs a line before and after each request.',
+    page: 'docs/how-to/day-two.md',
+  },
+  {
     flags: ['--format json-lines', '--report json-lines'],
     instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
     page: 'docs/reference/reports.md',

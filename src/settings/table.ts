@@ -353,15 +353,6 @@ export const SETTINGS = {
     details: 'This stack does not delete them, although no document describes them any more.',
     stack: 'handed_over',
   }),
-  journal: defineSetting({
-    type: PATH,
-    about: 'file that gets a line before and after each request that writes',
-    flag: '--journal <file>',
-    topic: 'safety',
-    flagAbout: 'file that gets a line before and after each request of the apply (EDGEWISE_JOURNAL)',
-    variables: ['EDGEWISE_JOURNAL'],
-    help: 'settings',
-  }),
   shard: defineSetting({
     type: SHARD_TYPE,
     about: 'the part of the stacks that a run over many stacks handles, such as `2/5`; `auto`: as the pipeline says',
@@ -483,7 +474,7 @@ export const SETTINGS = {
   logLevel: defineSetting({
     type: defineEnum('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     about:
-      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default. At debug, each request is a line of JSON with the operation id of the service; at trace, with headers, sizes and times. No level logs bodies, the API key or tokens',
+      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default. At debug, there is a line of JSON before each request, and one after it, with the operation id of the service; at trace, with headers and sizes. No level logs bodies, the API key or tokens',
     variables: ['EDGEWISE_LOG_LEVEL'],
     defaultText: 'warn',
     help: 'settings',

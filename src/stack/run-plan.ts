@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os';
 import { type StartedApply, startApply } from '../apply/apply.ts';
-import { type JournalFile, openJournal } from '../apply/journal.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import { createPlannedFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
@@ -16,15 +15,11 @@ import { fillStackNameInPath, TOKEN_COMMAND_TIMEOUT_MS, type TokenSettings } fro
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
-import { readSetting } from './settings.ts';
 
 /** Callbacks of an apply, and options for its requests. */
 export interface ApplyRunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /**
-   * Called with each warning: for example, other users can read a token sink, or lines of the journal could not be
-   * written.
-   */
+  /** Called with each warning, such as that other users can read a token sink. */
   readonly onWarning?: (message: string) => void;
   /**
    * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
@@ -33,10 +28,6 @@ export interface ApplyRunOptions {
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
   /** Called right before the first write, with the plan that is applied. */
   readonly onStart?: (plan: Plan) => void;
-  /**
-   * Path of the journal file, which gets a line before and after each request. Default: the value of EDGEWISE_JOURNAL.
-   */
-  readonly journal?: string | undefined;
   /**
    * For each External whose id was unknown when the plan was made, maps its address to the id of the other stack's
    * resource.
@@ -72,28 +63,22 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
   interrupted: false,
 };
 
-/** An apply under way, and the function that closes its journal. */
-export interface OpenedApply extends StartedApply {
-  readonly close: () => Promise<void>;
-}
-
 /**
- * Starts the apply of a plan: tests the token sinks, and opens the journal. Rejects if one of them fails; then nothing is
- * written. The caller must have checked that no violation blocks the plan.
+ * Starts the apply of a plan, after a test of its token sinks. Rejects if one of them fails; then nothing is written. The
+ * caller must have checked that no violation blocks the plan.
  */
 export async function openApply(
   client: Client,
   { plan, chosen, conflictMs, roots, ids, afterOthers }: PlanToApply,
   options: ApplyRunOptions,
   host: Host,
-): Promise<OpenedApply> {
+): Promise<StartedApply> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
   for (const warning of await chosen.test()) onWarning(warning);
   signal.throwIfAborted();
-  const journal = plan.writes.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.(plan);
   const { sleep, cwd, uid } = host;
-  const started = startApply(plan, {
+  return startApply(plan, {
     client,
     sinks: chosen.sinks,
     onEvent,
@@ -104,16 +89,8 @@ export async function openApply(
     by: describePipeline(readCiJobLinks(host.env)),
     writeFile: createPlannedFileWriter({ cwd, uid, roots }),
     conflictMs,
-    journal: journal?.write,
     afterOthers,
   });
-  return {
-    ...started,
-    close: async () => {
-      const lost = await journal?.close();
-      if (lost !== undefined) onWarning(`The journal lacks lines, which could not be written: ${lost}`);
-    },
-  };
 }
 
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
@@ -135,22 +112,6 @@ function refuseUnknownSecrets(writes: readonly Write[]): void {
 export async function confirmWrites({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
   if (ask === undefined || (await ask(writes)) === true) return;
   throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
-}
-
-/** Opens the journal. Throws if that fails, so that no write is sent without its journal line. */
-async function startJournal(
-  plan: Plan,
-  given: string | undefined,
-  { cwd, env, now, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Host,
-): Promise<JournalFile | undefined> {
-  const file = readSetting('journal', { options: { journal: given }, env });
-  if (file === undefined) return undefined;
-  try {
-    return await openJournal(file, plan, { now, redact: secrets.redact, cwd, root, uid });
-  } catch (cause) {
-    const message = `The journal cannot be written: ${getErrorMessage(cause)}`;
-    throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
-  }
 }
 
 /** Flags for the token sink, which take precedence over the Stack. */

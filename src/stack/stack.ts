@@ -1,3 +1,4 @@
+import type { StartedApply } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
@@ -47,7 +48,6 @@ import {
   chooseTokenSinks,
   confirmWrites,
   EMPTY_APPLY_RESULT,
-  type OpenedApply,
   openApply,
   type PlanToApply,
   refuseViolations,
@@ -374,7 +374,10 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       return account.write(async (client) => {
         await confirmWrites(options, shown.writes.length);
         const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
-        return isEmptyWork(plan) ? EMPTY_APPLY_RESULT : sendAll(await open(client, { ...options, plan }), plan);
+        if (isEmptyWork(plan)) return EMPTY_APPLY_RESULT;
+        const { send, end } = await open(client, { ...options, plan });
+        await send(plan.writes);
+        return end();
       });
     },
     drift: async ({ onPlanned, ...options } = {}) => {
@@ -410,7 +413,7 @@ export interface RunnableStack extends Stack {
 export type PreparedApply = (
   client: Client,
   options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
-) => Promise<OpenedApply>;
+) => Promise<StartedApply>;
 
 function prepareApply({ parts, account, host }: Run, shown: Plan, consents: ApplyOptions): PreparedApply {
   refuseBlockedPlan(shown, consents);
@@ -421,15 +424,6 @@ function prepareApply({ parts, account, host }: Run, shown: Plan, consents: Appl
     refuseAwaited(plan, ids);
     return openApply(client, { plan, chosen, roots, conflictMs, ids, afterOthers }, options, host);
   };
-}
-
-async function sendAll({ send, end, close }: OpenedApply, { writes }: Plan): Promise<ApplyResult> {
-  try {
-    await send(writes);
-    return await end();
-  } finally {
-    await close();
-  }
 }
 
 /** Plans again after consent. Throws if the plan is not as shown. */

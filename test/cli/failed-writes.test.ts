@@ -112,7 +112,9 @@ describe('a service that fails during an apply', () => {
   }
 
   it('ends the apply after three writes, and the skipped rest is reported once', async () => {
-    const { edgewise, folder, recorder } = await createWorkspace({ 'edges.yaml': `${STACK}${EDGES}` });
+    // One after the other: of writes that are under way at once, more than three could fail.
+    const stack = `${STACK}spec: { api: { concurrency: 1 } }\n`;
+    const { edgewise, folder, recorder } = await createWorkspace({ 'edges.yaml': `${stack}${EDGES}` });
     const transport = createFailingService(recorder.transport, { writes: 5 });
     const { exitCode, stdout, stderr } = await edgewise('apply edges.yaml --yes --report json=a.json', { transport });
     expect(exitCode).toBe(1);

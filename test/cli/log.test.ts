@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { NetworkError } from '../../src/model/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { parseApiKey } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
@@ -28,12 +29,18 @@ async function apply(level: string) {
   return { ...result, sent: recorder.take(), log: readLog(result.stderr), token };
 }
 
-it('writes a line for each request at debug: method, path, status, milliseconds, attempt and operation', async () => {
+it('writes a line before and after each request at debug: method, path, attempt; then status, milliseconds and operation', async () => {
   const { sent, log } = await apply('debug');
-  const requests = log.filter(({ msg }) => msg === 'request');
-  const toKey = ({ method, path, status }: { method?: unknown; path?: unknown; status?: unknown }) =>
-    `${method} ${path} ${status}`;
+  const requests = log.filter(({ msg }) => msg === 'request is answered');
+  const toRoute = ({ method, path }: { method?: unknown; path?: unknown }) => `${method} ${path}`;
+  const toKey = ({ status, ...request }: { method?: unknown; path?: unknown; status?: unknown }) =>
+    `${toRoute(request)} ${status}`;
   expect(requests.map(toKey).sort()).toEqual(sent.map(toKey).sort());
+  expect(new Set(sent.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PATCH']));
+  const announced = log.filter(({ msg }) => msg === 'request is sent');
+  expect(announced.map(toRoute).sort()).toEqual(sent.map(toRoute).sort());
+  for (const request of announced)
+    expect(Object.keys(request).sort()).toEqual(['attempt', 'level', 'method', 'msg', 'path', 'time']);
   for (const request of requests)
     expect(request).toMatchObject({
       level: 20,
@@ -43,19 +50,61 @@ it('writes a line for each request at debug: method, path, status, milliseconds,
     });
 });
 
-it('writes more at trace, and no requests at info', async () => {
-  const [debug, trace, info] = [await apply('debug'), await apply('trace'), await apply('info')];
-  expect(trace.log.length).toBeGreaterThan(debug.log.length);
-  expect(trace.log.find(({ msg }) => msg === 'request')).toHaveProperty('headers.content-type');
+it('writes the line of a request before it is sent', async () => {
+  const { edgewise, server } = await createWorkspace(MANIFESTS);
+  let written = '';
+  const open: string[] = [];
+  const transport = async (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url);
+    const route = { method: request.method, path: pathname + search };
+    const lines = readLog(written).filter(({ method, path }) => method === route.method && path === route.path);
+    const count = (msg: string) => lines.filter((line) => line['msg'] === msg).length;
+    open.push(`${request.method}: ${count('request is sent') - count('request is answered')}`);
+    return server.handle(request);
+  };
+  const onWrite = (text: string) => {
+    written += text;
+  };
+  const env = { EDGEWISE_LOG_LEVEL: 'debug' };
+  const line = 'apply --yes --token-directory tokens';
+  expect(await edgewise(line, { env, transport, onWrite })).toMatchObject({ exitCode: 0 });
+  expect(new Set(open)).toEqual(new Set(['GET: 1', 'POST: 1', 'PATCH: 1']));
+});
+
+it('says how a request failed', async () => {
+  const { edgewise, server } = await createWorkspace(MANIFESTS);
+  const transport = async (request: Request): Promise<Response> => {
+    if (request.method !== 'POST') return server.handle(request);
+    if (request.url.endsWith('/credentials')) return Response.json({ msg: 'not you' }, { status: 403 });
+    throw new NetworkError('the connection was reset');
+  };
+  const env = { EDGEWISE_LOG_LEVEL: 'debug' };
+  const { stderr } = await edgewise('apply --yes --token-directory tokens', { env, transport });
+  const ends = readLog(stderr).filter(({ method, msg }) => method === 'POST' && msg !== 'request is sent');
+  expect(ends).toContainEqual(
+    expect.objectContaining({ path: '/credentials', status: 403, msg: 'request is answered' }),
+  );
+  expect(ends).toContainEqual(
+    expect.objectContaining({ path: '/edges/tcp', cause: 'the connection was reset', msg: 'request failed' }),
+  );
+});
+
+it('writes headers at trace, and no requests at info', async () => {
+  const [trace, info] = [await apply('trace'), await apply('info')];
+  for (const msg of ['request is sent', 'request is answered'])
+    expect(trace.log.find((line) => line['msg'] === msg && line['method'] === 'POST')).toHaveProperty(
+      'headers.content-type',
+    );
   expect(info.log).toEqual([]);
 });
 
-it('writes no secret at any level', async () => {
+it('writes no secret and no body at any level', async () => {
   for (const level of ['trace', 'debug', 'info']) {
     const { stdout, stderr, token } = await apply(level);
     expect(token).toMatch(/^\S{10,}$/);
     expect(`${stdout}${stderr}`).not.toContain(token);
     expect(`${stdout}${stderr}`).not.toContain(KEY);
+    expect(stderr).not.toContain('20001');
   }
 });
 

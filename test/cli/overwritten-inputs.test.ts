@@ -34,7 +34,6 @@ describe('a run', () => {
     'plan edgewise.yaml -o edgewise.yaml',
     'plan edgewise.yaml -o ./link.yaml',
     'plan edgewise.yaml --report json=edgewise.yaml',
-    'apply edgewise.yaml --yes --journal edgewise.yaml',
     'apply edgewise.yaml --yes --report markdown=link.yaml',
     'drift edgewise.yaml --report json=edgewise.yaml',
     'plan . --report json=./edgewise.yaml',
@@ -89,7 +88,6 @@ describe('a run', () => {
 
   it.each([
     'apply plan.json --yes --report json=plan.json',
-    'apply plan.json --yes --journal plan.json',
     'apply plan.json --manifests edgewise.yaml --yes --report json=edgewise.yaml',
     'show plan.json --report json=plan.json',
   ])('does not overwrite a saved plan or its files: %s', async (line) => {

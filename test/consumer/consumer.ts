@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   applyPlan,
   computeDrift,
@@ -17,7 +15,6 @@ import {
   listWriteToPaths,
   loadReportRenderer,
   NO_TOKEN_SETTINGS,
-  openJournal,
   openStack,
   type Plan,
   readLive,
@@ -31,7 +28,6 @@ import {
 } from 'edgewise';
 import { createMswHandlers } from 'edgewise/msw';
 import packageJson from 'edgewise/package.json' with { type: 'json' };
-import journalSchema from 'edgewise/schemas/journal.schema.json' with { type: 'json' };
 import manifestSchema from 'edgewise/schemas/manifest.schema.json' with { type: 'json' };
 import openApi from 'edgewise/schemas/openapi.json' with { type: 'json' };
 import planSchema from 'edgewise/schemas/plan.schema.json' with { type: 'json' };
@@ -111,8 +107,6 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     renderTextReport({ about: 'plan', plan: first, blocking: [] }, { color: false, width: 80, verbose: false }),
     /create/,
   );
-  const file = join(tmpdir(), `edgewise-consumer-${process.pid}.ndjson`);
-  const journal = await openJournal(file, first, { now: () => new Date() });
   const result = await applyPlan(first, {
     client: connect(transport, baseUrl),
     sinks: createTokenSinks(NO_TOKEN_SETTINGS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
@@ -121,11 +115,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     signal: new AbortController().signal,
     ids: new Map(),
     writeFile: createPlannedFileWriter({ cwd: process.cwd(), uid: process.getuid?.() }),
-    journal: journal.write,
   });
-  assert.equal(await journal.close(), undefined);
-  assert.equal((await readFile(file, 'utf8')).trimEnd().split('\n').length % 2, 0);
-  await rm(file);
   assert.deepEqual(result.diagnostics, []);
   assert.ok(result.outcomes.length > 0);
   assert.ok(result.outcomes.every(({ outcome }) => outcome === 'applied'));
@@ -145,7 +135,7 @@ async function converge(service: Pick<StackOptions, 'baseUrl' | 'transport'>): P
 }
 
 assert.equal(packageJson.version, process.argv[2]);
-for (const schema of [journalSchema, manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
+for (const schema of [manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().mountAt(BASE_URL), BASE_URL);

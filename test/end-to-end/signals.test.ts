@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
+import { listCodeBlocks } from '../docs/documents.ts';
+import { requireProgramOrSkip } from '../needs.ts';
 import {
   type ControlledService,
   createErrorResponse,
@@ -214,21 +216,33 @@ describe('an output without a reader', () => {
   });
 });
 
-it('leaves a journal that names the unfinished requests if the process is killed, and the next run appends to it', async () => {
+/** Applies with the log at level debug, and kills the process while it waits for the answer to its first write. Returns the log. */
+async function killDuringWrite(): Promise<string> {
   const hold = createHeldRequest(CREATE);
-  const { apply, file } = await createTwoEdges(hold.intercept);
-  const journal = join(dirname(file), 'journal.ndjson');
-  const { child, ended } = apply('--journal', journal);
+  const { file, env } = await createTwoEdges(hold.intercept);
+  const { child, ended } = startEdgewise(['apply', '--yes', file], { ...env, EDGEWISE_LOG_LEVEL: 'debug' });
   await hold.arrived;
   child.kill('SIGKILL');
-  await ended;
-  const [first, ...rest] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
-  expect(rest).toEqual([]);
-  expect(JSON.parse(first ?? '')).toMatchObject({ event: 'before', write: 'create TCPEdge/a' });
-  await truncate(journal, Buffer.byteLength(first ?? '') - 7);
-  hold.release();
-  expect(await apply('--journal', journal).ended).toMatchObject({ exitCode: 0 });
-  const [torn, ...whole] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
-  expect(torn).toBe(first?.slice(0, -7));
-  expect(whole.map((line) => JSON.parse(line)).filter(({ event }) => event === 'before')).not.toEqual([]);
+  return (await ended).stderr;
+}
+
+describe('the log at level debug', () => {
+  it('ends with the unfinished request if the process is killed', async () => {
+    const lines = (await killDuringWrite()).split('\n').filter((line) => line.startsWith('{'));
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      method: 'POST',
+      path: '/edges/tcp',
+      msg: 'request is sent',
+    });
+  });
+
+  it('shows what a killed run may have done, by the jq of day two', async () => {
+    requireProgramOrSkip('jq');
+    const recipe = listCodeBlocks('sh').find(({ text }) => text.startsWith('jq -Rnr'));
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-log-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'apply.log'), await killDuringWrite());
+    const listed = execFileSync('sh', ['-euc', recipe?.text ?? 'false'], { cwd: folder, encoding: 'utf8' });
+    expect(listed).toBe(`${CREATE}\n`);
+  });
 });

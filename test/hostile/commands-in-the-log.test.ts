@@ -85,7 +85,7 @@ async function listShownTexts(text: string): Promise<readonly Shown[]> {
   };
   const lines = [
     'plan edgewise.yaml edge.yaml --verbose --out out/plan',
-    'apply edgewise.yaml edge.yaml --yes --journal out/journal',
+    'apply edgewise.yaml edge.yaml --yes',
     'drift edgewise.yaml other.yaml',
     'apply edgewise.yaml other.yaml --yes',
     'plan edgewise.yaml edge.yaml broken.yaml',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, lchownSync, renameSync } from 'node:fs';
-import { chmod, copyFile, cp, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chownSync, lchownSync, renameSync } from 'node:fs';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -26,42 +26,6 @@ async function createShared(): Promise<Workspace> {
   await workspace.write({ 'home/.bashrc': '# mine\n' });
   return workspace;
 }
-
-describe('a journal', () => {
-  it.runIf(isRoot)('is not written to a file of another user, who could read it', async () => {
-    const workspace = await createShared();
-    await workspace.write({ journal: '' });
-    chownSync(join(workspace.folder, 'journal'), NOBODY, NOBODY);
-    const { exitCode, stderr } = await apply(workspace, '--journal journal');
-    expect(stderr).toContain('The journal cannot be written: it belongs to another user');
-    expect(exitCode).toBe(1);
-    expect(await readFile(join(workspace.folder, 'journal'), 'utf8')).toBe('');
-    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('is not written to a file with a second name', async () => {
-    const workspace = await createShared();
-    const theirs = '{"format":1,"run":"of another program"}\n';
-    await workspace.write({ 'home/log': theirs });
-    const file = join(workspace.folder, 'home/log');
-    await link(file, join(workspace.folder, 'journal'));
-    const { exitCode, stderr } = await apply(workspace, '--journal journal');
-    expect(stderr).toContain('The journal cannot be written: it has more than one hard link');
-    expect(exitCode).toBe(1);
-    expect(await readFile(file, 'utf8')).toBe(theirs);
-  });
-
-  it.runIf(existsSync('/dev/shm'))('follows no link in shared memory', async () => {
-    const workspace = await createShared();
-    const secret = join(workspace.folder, 'home/.bashrc');
-    const shared = await mkdtemp('/dev/shm/edgewise-test-');
-    onTestFinished(() => rm(shared, { recursive: true }));
-    await symlink(secret, join(shared, 'journal'));
-    const { exitCode } = await apply(workspace, `--journal ${shared}/journal`);
-    expect(exitCode).not.toBe(0);
-    expect(await readFile(secret, 'utf8')).toBe('# mine\n');
-  });
-});
 
 describe('a report', () => {
   it.each(['a link', 'a file'])('is not written into %s that replaced a pipe after the check', async (what) => {
@@ -99,15 +63,14 @@ async function createSharedFolder(workspace: Workspace, make: (path: string) => 
 }
 
 describe.runIf(isRoot)('a folder of another user in a folder that every user can write to', () => {
-  it.each(['--report markdown=shared/theirs/plan.md', '-o shared/theirs/plan.json', '--journal shared/theirs/journal'])(
+  it.each(['--report markdown=shared/theirs/plan.md', '-o shared/theirs/plan.json'])(
     'gets nothing: %s',
     async (flags) => {
       const workspace = await createShared();
       const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
       const old = '<!-- edgewise:plan stack=test -->\n';
       await workspace.write({ 'shared/theirs/plan.md': old });
-      const command = flags.startsWith('--journal') ? `apply --yes --token-directory tokens ${flags}` : `plan ${flags}`;
-      const { exitCode, stderr } = await workspace.edgewise(command, { uid: 0 });
+      const { exitCode, stderr } = await workspace.edgewise(`plan ${flags}`, { uid: 0 });
       expect(stderr).toContain(`lies in ${theirs}, which belongs to another user, and is not overwritten.`);
       expect(exitCode).toBe(3);
       expect(await readdir(theirs)).toEqual(['plan.md']);

@@ -83,7 +83,6 @@ describe('the name of a folder with escapes and line breaks', () => {
     ['plan', `good-${NAME}`, '--target', NAME],
     ['plan', `good-${NAME}`, '--report', `markdown=no-${NAME}/plan.md`],
     ['plan', `good-${NAME}`, '--root', `no-${NAME}`],
-    ['apply', `good-${NAME}`, '--yes', '--journal', `no-${NAME}/journal`],
     ['apply', `good-${NAME}`, '--approved', `no-${NAME}`],
     ['diff', `no-${NAME}`, `no-${NAME}`],
     ['show', `no-${NAME}`],

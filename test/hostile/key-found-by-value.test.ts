@@ -300,16 +300,11 @@ describe('the library', () => {
   });
 });
 
-describe('the journal and the result', () => {
+describe('the log and the result', () => {
   it('of an apply contain neither the key nor a token', async () => {
     const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
     const folder = await createCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
-    const env = {
-      ...ENV,
-      EDGEWISE_BASE_URL: url,
-      EDGEWISE_JOURNAL: join(folder, 'journal'),
-      EDGEWISE_LOG_LEVEL: 'trace',
-    };
+    const env = { ...ENV, EDGEWISE_BASE_URL: url, EDGEWISE_LOG_LEVEL: 'trace' };
     const ended = await runEdgewise(['apply', folder, '--yes', '--format', 'json'], env);
     await stop();
     expect(ended.exitCode).toBe(0);

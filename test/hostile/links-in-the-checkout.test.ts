@@ -64,8 +64,6 @@ describe('a link in the checkout is refused by', () => {
     ['a plan file', 'through the symbolic link out', 'out', '../outside', 'plan m -o out/plan.json'],
     ['a report', 'through the symbolic link out', 'out', '../outside', 'plan m --report markdown=out/plan.md'],
     ['a report into .git', 'through the symbolic link out', 'out', '.git', 'plan m --report markdown=out/hooks/x'],
-    ['a journal', 'through the symbolic link out', 'out', '../outside', 'apply m --yes --journal out/journal'],
-    ['a journal, in its place', 'is a symbolic link', 'j', '../outside/kept', 'apply m --yes --journal j'],
     [
       'the data of the embedded server',
       'is a symbolic link',

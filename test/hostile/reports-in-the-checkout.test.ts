@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
@@ -53,15 +53,6 @@ describe('a report that is committed', () => {
     expect(stderr).toContain('safe.directory');
     expect(exitCode).toBe(3);
     expect(await readFile(join(workspace.folder, 'repo/plan.md'), 'utf8')).toBe(FORGED);
-  });
-
-  it('is refused as a journal', async () => {
-    const workspace = await createCheckout({ 'journal.jsonl': '{"format":1,"run":"forged"}\n' });
-    git(workspace, 'add', '.');
-    const { exitCode, stderr } = await run(workspace, 'apply . --yes --journal journal.jsonl');
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain('journal.jsonl belongs to the commit');
-    expect(workspace.recorder.take()).toEqual([]);
   });
 });
 
@@ -134,15 +125,5 @@ describe('a link in the checkout', () => {
     }
     expect(await readFile(join(folder, 'home/plan.md'), 'utf8')).toBe(FORGED);
     expect(existsSync(join(folder, 'home/new.md'))).toBe(false);
-  });
-
-  it('is not followed in place of a journal', async () => {
-    const workspace = await createCheckout({});
-    await mkdir(join(workspace.folder, 'repo/logs'));
-    await symlink('../../home/.bashrc', join(workspace.folder, 'repo/logs/journal'));
-    const { exitCode, stderr } = await run(workspace, 'apply . --yes --journal logs/journal');
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain('is not overwritten');
-    expect(await readFile(join(workspace.folder, 'home/.bashrc'), 'utf8')).toBe('# mine\n');
   });
 });

@@ -73,7 +73,7 @@ describe('a secret in a header', () => {
       'get --format yaml',
       'get --format value=spec.request_headers',
       `export --modules-of ${EDGE}/${ROUTE}`,
-      `apply --yes --verbose --journal journal ${REPORTS}`,
+      `apply --yes --verbose ${REPORTS}`,
     ]) {
       const ended = await edgewise(line, OFFERED);
       expectNoValue(readAll(ended, folder));

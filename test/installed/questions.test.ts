@@ -15,15 +15,12 @@ describeAtTerminal('an apply', () => {
     const edges = [1, 2, 3].map((port) => toEdge(`edge-${port}`, 20_000 + port));
     const sandbox = createSandbox({ 'edgewise.yaml': [toStack('one'), ...edges].join('') }, ENV);
     // Six requests read, the seventh writes, and the eighth waits.
-    const line = 'edgewise apply --yes --rate-limit 7/30s --journal journal.ndjson';
+    const line = 'edgewise apply --yes --rate-limit 7/30s --report json=result.json';
     const { exitCode } = await runAtTerminal(sandbox, line, { steps: [['1 of 3 done', 'close', '']] });
     expect(exitCode).toBe(130);
     expect(readFileSync(join(sandbox.work, 'account.json'), 'utf8').match(/:2000\d/g)).toHaveLength(1);
-    expect(readFileSync(join(sandbox.work, 'journal.ndjson'), 'utf8').match(/"outcome":"\w[\w-]+"/g)).toEqual([
-      '"outcome":"done"',
-      '"outcome":"not-sent"',
-      '"outcome":"not-sent"',
-    ]);
-    expect(readdirSync(sandbox.work).sort()).toEqual(['account.json', 'edgewise.yaml', 'journal.ndjson']);
+    const { outcomes } = JSON.parse(readFileSync(join(sandbox.work, 'result.json'), 'utf8'));
+    expect(outcomes.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['applied', 'skipped', 'skipped']);
+    expect(readdirSync(sandbox.work).sort()).toEqual(['account.json', 'edgewise.yaml', 'result.json']);
   });
 });

@@ -42,7 +42,6 @@ export function startCommand(
       EDGEWISE_RATE_LIMIT: rateLimit,
       // If there are several stacks, each sets its own.
       ...(owns !== undefined && { EDGEWISE_BASE_URL: '' }),
-      ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
     },
   });
 }

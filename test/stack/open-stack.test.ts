@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -233,18 +233,6 @@ describe('a stack of the library', () => {
     expect(result.tokens).toMatchObject([{ deliveredTo: 'a variable' }]);
     expect(delivered).toHaveLength(1);
     expect(JSON.stringify([result, await own.get(), renderPlanJson(await own.plan())])).not.toContain(delivered[0]);
-  });
-
-  it('keeps a journal if the environment sets one', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
-    const stack = await openStack(toOptions(workspace, { env: { ...ENV, EDGEWISE_JOURNAL: 'journal.jsonl' } }));
-    await stack.apply(await stack.plan());
-    expect(readFileSync(join(workspace.folder, 'journal.jsonl'), 'utf8')).toContain('create TCPEdge/a');
-    mkdirSync(join(workspace.folder, 'taken'));
-    await workspace.write({ 'edgewise.yaml': `${TWO}${toEdge('c', 20003)}` });
-    const later = await openStack(toOptions(workspace));
-    const refused = later.apply(await later.plan(), { journal: 'taken' });
-    await expect(refused).rejects.toMatchObject({ reason: 'failed', remedy: 'Nothing was written.' });
   });
 
   it('of the embedded server keeps its data while it is open, and in a file for longer', async () => {

@@ -9,7 +9,6 @@ import { isPlanFile } from '../reconcile/plan-file.ts';
 import { findIndexedPlanFolder } from '../reconcile/plan-folder.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import {
-  addApprovalAndJournalOptions,
   addConnectionOptions,
   addDestroyRemovedOption,
   addDetailedReportOptions,
@@ -37,7 +36,7 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addWaitUntilReadyOption(command, 'what was written');
-  addDetailedReportOptions(addApprovalAndJournalOptions(addPlanOptions(command)));
+  addDetailedReportOptions(addPlanOptions(command).option('--yes', 'do not ask'));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply -R live', 'every stack below it'],

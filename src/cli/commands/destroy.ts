@@ -8,7 +8,6 @@ import { readApprovedPlans } from '../reconcile/approvals.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
-  addApprovalAndJournalOptions,
   addConnectionOptions,
   addDetailedReportOptions,
   addExamples,
@@ -36,7 +35,7 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
     .addOption(createAllowDeletesOption());
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
-  addDetailedReportOptions(addApprovalAndJournalOptions(addScopeOptions(command)));
+  addDetailedReportOptions(addScopeOptions(command).option('--yes', 'do not ask'));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
@@ -66,7 +65,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addDetailedReportOptions(addApprovalAndJournalOptions(addProtectedOption(addTrustOptions(command))));
+  addDetailedReportOptions(addProtectedOption(addTrustOptions(command)).option('--yes', 'do not ask'));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],

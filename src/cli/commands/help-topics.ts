@@ -24,7 +24,7 @@ const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
   'many-stacks':
     'With -R, a command runs for every stack below a folder. A stack is a folder with a Stack document. These options choose stacks, and move resources between stacks.',
   safety:
-    'Which resources a run may delete or overwrite, which policies check the plan, and where the journal is. If a plan breaks a safety rule without consent, the run ends with exit code 5 before the first write.',
+    'Which resources a run may delete or overwrite, and which policies check the plan. If a plan breaks a safety rule without consent, the run ends with exit code 5 before the first write.',
   tokens:
     'Where new tokens are delivered and when they are renewed. These options override the token sinks of the Stack. The service shows a token only once.',
   trust: 'Which settings manifests may set, and which commands, variables and files they may use.',

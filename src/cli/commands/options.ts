@@ -164,10 +164,6 @@ function addRotationOptions(command: Command): Command {
   return command;
 }
 
-export function addApprovalAndJournalOptions(command: Command): Command {
-  return addSettingOption(command.option('--yes', 'do not ask'), 'journal');
-}
-
 /** Adds `--wait`. A duration must follow `=`, because a separate word is a path. */
 export function addWaitUntilReadyOption(command: Command, what: string): Command {
   return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
@@ -339,9 +335,7 @@ function refuseDestroyRemovedWithNames(): never {
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
   const all = addPlanOptions(
-    addApprovalAndJournalOptions(
-      addFromOption(addDestroyRemovedOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
-    ),
+    addFromOption(addDestroyRemovedOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
   );
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }

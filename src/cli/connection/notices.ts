@@ -105,23 +105,24 @@ export function printConnectionNotices(
 }
 
 /**
- * At `debug`, logs one line for each finished request. `trace` adds headers, sizes, and a line for each sent request.
- * Bodies are never logged.
+ * Logs a line before each request is sent, and one after it has ended. `trace` adds headers and sizes. Bodies are never
+ * logged.
  */
 function logRequest(logger: Logger, notice: AttemptNotice): void {
   const { method, path, attempt } = notice;
+  const isTraced = logger.isLevelEnabled('trace');
   switch (notice.event) {
     case 'sent':
-      logger.trace({ method, path, attempt, headers: notice.headers }, 'request is sent');
+      logger.debug({ method, path, attempt, ...(isTraced && { headers: notice.headers }) }, 'request is sent');
       break;
     case 'answered': {
       const { status, ms, operationId, bytes, headers } = notice;
-      const more = logger.isLevelEnabled('trace') ? { bytes, headers } : {};
-      logger.debug({ method, path, status, ms: Math.round(ms), attempt, operationId, ...more }, 'request');
+      const more = isTraced ? { bytes, headers } : {};
+      logger.debug({ method, path, attempt, status, ms: Math.round(ms), operationId, ...more }, 'request is answered');
       break;
     }
     case 'failed':
-      logger.debug({ method, path, ms: Math.round(notice.ms), attempt, cause: notice.cause }, 'request failed');
+      logger.debug({ method, path, attempt, ms: Math.round(notice.ms), cause: notice.cause }, 'request failed');
       break;
     default:
       assertNever(notice);

@@ -8,7 +8,6 @@ import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../../model/secrets.
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 import { StackError } from '../../stack/host.ts';
-import { readSetting } from '../../stack/settings.ts';
 import type { Context, InputFileSet } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
@@ -24,17 +23,15 @@ export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> &
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;
-  readonly journal?: string;
 }
 
-function listOutputs({ out, report = [], ...flags }: NamedOutputs, env: Context['env'] = {}): readonly string[] {
-  const log = readSetting('journal', { flags, env });
-  return [out ?? '', log ?? '', ...report.map(({ file }) => file)].filter((file) => file !== '');
+function listOutputs({ out = '', report = [] }: NamedOutputs): readonly string[] {
+  return [out, ...report.map(({ file }) => file)].filter((file) => file !== '');
 }
 
 /** Throws for paths that edgewise must not write to. Called before a command does anything. */
 export async function refuseOutputPaths(named: NamedOutputs, context: OutputFileContext): Promise<void> {
-  for (const file of listOutputs(named, context.env)) await refuseOutputPath(file, context);
+  for (const file of listOutputs(named)) await refuseOutputPath(file, context);
 }
 
 /** Throws if the checked-out commit or another user may have created the file at this path. */
@@ -102,7 +99,7 @@ export function createRunInputRecorder(
   };
 }
 
-const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out', '--journal', '--report']);
+const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out', '--report']);
 const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
 
 /** The files that manifests tell a run to write, and the settings of the run. */
@@ -121,7 +118,7 @@ export async function refuseOverwrittenInputs(
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') onInput?.(file);
-  for (const file of [...listOutputs(named, env), ...files]) {
+  for (const file of [...listOutputs(named), ...files]) {
     if ((await inputs?.has(file)) !== true) continue;
     throw new CommandError(`${file} is a file that this run reads, and would be overwritten.`, {
       exitCode: EXIT.invalid,

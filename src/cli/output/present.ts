@@ -62,7 +62,6 @@ export interface RunFlags extends FormatFlags, ManifestTrustFlags {
   readonly render?: boolean;
   /** The file to which the plan is written; for many stacks, a folder. */
   readonly out?: string;
-  readonly journal?: string;
   /** Whether outputs show live values that may be secret. */
   readonly showSecrets?: boolean;
   /** The file of `out`, if it is a single plan file: a failure is written to it, as JSON. */

@@ -39,8 +39,6 @@ import { awaitPendingResourcesWithProgress } from './wait.ts';
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly yes?: boolean;
-  /** The file that gets a line before and after each request of the apply. */
-  readonly journal?: string;
   /**
    * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
    */
@@ -222,7 +220,7 @@ interface AppliedAccount {
 }
 
 async function applyToAccount(
-  { run, flags, opens }: ApplyRun,
+  { run, opens }: ApplyRun,
   { pooled, members, planned, progress }: AccountToApply,
 ): Promise<AppliedAccount> {
   const { stacks } = run.selected;
@@ -234,7 +232,7 @@ async function applyToAccount(
     const open = opens.get(folder);
     if (one === undefined || open === undefined) return { folder, isBlocked };
     const { plan, opened } = one;
-    const options = { ...progress.follow(opened.folder), journal: flags.journal, signal: run.signal };
+    const options = { ...progress.follow(opened.folder), signal: run.signal };
     return { folder, isBlocked: false, ready: { plan, open, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;

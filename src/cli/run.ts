@@ -14,7 +14,6 @@ import {
   refuseUntrustedRender,
 } from '../stack/settings.ts';
 import { refuseOneDash } from './commands/one-dash.ts';
-import { addDefaultWaitToArgv } from './commands/options.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context, InputFileSet } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
@@ -39,7 +38,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   if (isUnknownCommand(argv, program)) return fail(createUnknownCommandError(argv, program));
   try {
     if (!isCompletion(argv)) refuseOneDash(argv, program);
-    await program.parseAsync(addDefaultWaitToArgv(argv), { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommandError) return fail(error);

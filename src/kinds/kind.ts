@@ -71,11 +71,6 @@ export interface Kind {
   readonly checkHealth: (computed: JsonObject) => readonly BlockedServiceTask[];
   /** Summarizes the state of the resource from its computed fields, such as `certificate renews in 60 days`. */
   readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
-  /**
-   * Returns the work that the service continues after its response, or `undefined` if the work is done. The function
-   * itself is `undefined` if the kind has no such work.
-   */
-  readonly findWork: ((resource: LiveSpecAndComputed) => BackgroundWorkStatus | undefined) | undefined;
   /** Whether resources of this kind restrict access to other resources. Deleting such a resource opens the others. */
   readonly restrictsAccess: boolean;
   /** Whether a resource with this spec can lock edgewise out of the API. Its writes are then sent last. */
@@ -88,19 +83,6 @@ interface Validity {
   readonly until: string;
   /** The length of the validity if the manifest sets no end. */
   readonly defaultMs: number;
-}
-
-export interface LiveSpecAndComputed {
-  readonly spec: Spec;
-  readonly computed: JsonObject;
-}
-
-/** Work that the service continues on a resource after its response to a write. */
-export interface BackgroundWorkStatus {
-  /** The work as a clause, such as `its certificate is being provisioned`. */
-  readonly message: string;
-  /** Whether the work failed and continues only after the user fixes the cause (see `checkHealth`). */
-  readonly isFailed: boolean;
 }
 
 /** A task that the service currently cannot complete for a resource. */
@@ -124,7 +106,6 @@ type Defaulted =
   | 'checkLifecycle'
   | 'checkHealth'
   | 'describeState'
-  | 'findWork'
   | 'canLockOut'
   | 'restrictsAccess'
   | 'uri'
@@ -163,7 +144,6 @@ const KIND_DEFAULTS: Pick<Kind, Defaulted> = {
   checkLifecycle: () => [],
   checkHealth: () => [],
   describeState: () => [],
-  findWork: undefined,
   canLockOut: () => false,
   restrictsAccess: false,
   uri: 'absolute',

@@ -91,21 +91,4 @@ export interface ApplyResult {
    */
   readonly lookUps: number;
   readonly interrupted: boolean;
-  /** Final states of the resources that the apply waited for. Absent if it did not wait. */
-  readonly waited?: readonly ResourceWaitResult[];
-}
-
-export interface ResourceWaitResult {
-  readonly address: string;
-  readonly id: string;
-  /**
-   * `ready`: the service has finished. `failed`: the service stopped, and continues only after the cause is fixed.
-   * `unfinished`: not ready when the waiting time ended.
-   */
-  readonly state: 'ready' | 'failed' | 'unfinished';
-  /** The status that the service reports. Absent if the resource is ready. */
-  readonly message?: string;
-  readonly remedy?: string | undefined;
-  /** The computed fields, as last read. */
-  readonly computed?: LiveResource['computed'];
 }

@@ -12,7 +12,6 @@ const text = z.string();
 const optional = z.exactOptional;
 const count = z.int();
 const diagnostics = z.array(DIAGNOSTIC_SCHEMA);
-const address = text.regex(/^[A-Za-z]+\/[^/\s]+$/);
 
 export const MULTI_STACK_RESULT_SCHEMA = z.looseObject({
   command: text,
@@ -134,18 +133,6 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
     }),
   ),
   lookUps: count,
-  waited: optional(
-    z.array(
-      z.looseObject({
-        address,
-        id: text,
-        state: z.enum(['ready', 'failed', 'unfinished']),
-        message: optional(text),
-        remedy: optional(text),
-        computed: optional(z.record(text, z.json())),
-      }),
-    ),
-  ).describe('Results of the resources that the apply waited for.'),
   next: optional(z.array(text)).describe('The next steps for the user, such as to apply again or to set NS records.'),
   diagnostics,
   plan: z.record(text, z.json()),

@@ -20,6 +20,11 @@ export interface Retired {
 
 export const RETIRED: readonly Retired[] = [
   {
+    flags: ['--wait'],
+    instead: 'A loop over edgewise get waits for a certificate.',
+    page: 'docs/how-to/day-two.md',
+  },
+  {
     flags: ['--journal'],
     variables: ['EDGEWISE_JOURNAL'],
     instead: 'EDGEWISE_LOG_LEVEL=debug logs a line before and after each request.',

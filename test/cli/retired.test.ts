@@ -5,7 +5,9 @@ import { RETIRED } from '../../src/settings/retired.ts';
 import { createWorkspace, STACK } from './workspace.ts';
 
 /** A command that takes the option, if it is not `plan`. */
-const COMMANDS: Readonly<Record<string, string>> = {};
+const COMMANDS: Readonly<Record<string, string>> = {
+  '--wait': 'apply . --yes',
+};
 
 /** A document that sets the field. */
 const DOCUMENTS: Readonly<Record<string, string>> = {};

@@ -63,10 +63,6 @@ const LIGHTHOUSE = defineKind({
       ? [{ message: 'its lamp cannot be lit', remedy: 'Send somebody to mend the lamp.', field: 'is_lit' }]
       : [],
   describeState: ({ condition }) => (condition === null ? [] : [`lamp is ${condition}`]),
-  findWork: ({ spec, computed }) =>
-    spec['is_lit'] === true && computed['condition'] === 'broken'
-      ? { message: 'its lamp is being mended', isFailed: false }
-      : undefined,
   words: { fence: '' },
   restrictsAccess: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,

@@ -29,7 +29,9 @@ beforeAll(() => {
   mkdirSync(join(folder, 'bin'));
   writeFileSync(
     join(folder, 'bin/edgewise'),
-    '#!/bin/sh\nprintf "%s\\n" "$1" >>"$CALLS"\n[ "$FAILING" != "$(/usr/bin/wc -l <"$CALLS")" ] || exit "$CODE"\n',
+    '#!/bin/sh\nprintf "%s\\n" "$1" >>"$CALLS"\n[ "$FAILING" != "$(/usr/bin/wc -l <"$CALLS")" ] || exit "$CODE"\n' +
+      // What a loop over `get` waits for.
+      `[ "$1" != get ] || echo '{"renews_at":"2027-01-28T18:16:46Z"}'\n`,
     { mode: 0o755 },
   );
   for (const name of ['cat', 'grep', 'mkdir', 'mktemp', 'sed', 'sort', 'tail', 'tr'])

@@ -17,7 +17,6 @@ import {
   addPlanOptions,
   addRecursiveOptions,
   addShowSecretsOption,
-  addWaitUntilReadyOption,
   createRepeatableOption,
   isRecursive,
   refuseManifestsWithoutPlan,
@@ -35,7 +34,6 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
     .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'));
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
-  addWaitUntilReadyOption(command, 'what was written');
   addDetailedReportOptions(addPlanOptions(command).option('--yes', 'do not ask'));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise apply', 'plan, show, ask, apply'],

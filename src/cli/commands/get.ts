@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { listAsynchronousResources } from '../../client/await-work.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderPlainYaml } from '../../manifest/render-document.ts';
@@ -8,8 +7,6 @@ import { isAddress, parseAddress } from '../../model/address.ts';
 import type { StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
-import type { ResourceWaitResult } from '../../model/outcome.ts';
-import { toPrintable } from '../../model/printable.ts';
 import { createHiddenNumbers } from '../../model/secret-value.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { FieldPath } from '../../model/state.ts';
@@ -24,7 +21,6 @@ import {
 import { renderPrintableJson } from '../../report/machine/json.ts';
 import { renderRunText } from '../../report/render-text.ts';
 import type { StackReportPart } from '../../report/report.ts';
-import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { redactInventory } from '../../report/view/redact.ts';
@@ -38,11 +34,9 @@ import { getFromStacks } from '../reconcile/run-stacks.ts';
 import {
   computeWorstExitCode,
   createStacksReport,
-  type OpenedStack,
   type StackFilterFlags,
   type StacksRun,
 } from '../reconcile/stacks-run.ts';
-import { awaitPendingResourcesWithProgress } from '../reconcile/wait.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
   addColorOption,
@@ -51,10 +45,8 @@ import {
   addExitCodes,
   addRecursiveOptions,
   addShowSecretsOption,
-  addWaitUntilReadyOption,
   EXAMPLE_ADDRESS,
   isRecursive,
-  refuseWaitForManyStacks,
 } from './options.ts';
 
 /** A word on the command line of `get` is an address, a kind, or a path of manifests. */
@@ -94,8 +86,6 @@ type GetFormat =
 
 interface GetCommandFlags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly render?: boolean;
-  /** Time limit in milliseconds. Absent: do not wait. */
-  readonly wait?: number;
   readonly format: GetFormat;
 }
 
@@ -124,14 +114,12 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
       ),
     );
   addRecursiveOptions(command);
-  addWaitUntilReadyOption(command, 'it');
   const { success, failed, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication]);
   addExamples(addConnectionOptions(addShowSecretsOption(addColorOption(command))), [
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
     [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
-    ['edgewise get --wait', 'wait for certificates'],
     ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: GetCommandFlags) =>
     act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
@@ -142,25 +130,19 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
 
 async function getResources(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
   const isMany = isRecursive(given);
-  if (isMany) refuseWaitForManyStacks(given);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
   const query = { names, mayRead: createKindFilter(names, given.format) };
   const found: [StackFolder, StackInventory][] = [];
-  const unready: ResourceWaitResult[] = [];
   return getFromStacks(
     words.filter((word) => !names.includes(word)),
     {
       flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS, recursive: isMany },
       query,
-      onRead: async (opened, inventory, run) => {
-        const { folder, state } = opened;
-        const waited = await waitForWork(inventory, given, { opened, run });
-        const shown = waited.length === 0 ? inventory : await opened.stack.get({ ...query, signal: run.signal });
-        const missing = isMany ? [] : listMissingAddresses(state, shown, names);
-        if (missing.length > 0) throw createMissingAddressError(missing, shown);
-        unready.push(...waited.filter((one) => one.state !== 'ready'));
-        found.push([folder, shown]);
+      onRead: ({ folder, state }, inventory) => {
+        const missing = isMany ? [] : listMissingAddresses(state, inventory, names);
+        if (missing.length > 0) throw createMissingAddressError(missing, inventory);
+        found.push([folder, inventory]);
       },
       show: (run, parts) => {
         warnOfClockSkew(
@@ -170,29 +152,11 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
         if (isMany) return showMany(found, { flags: given, names, context }, { run, parts });
         for (const [, inventory] of found)
           context.stdout.write(renderInventory(inventory, { flags: given, names, context }));
-        for (const { address, message, remedy = WAIT_AGAIN } of unready)
-          context.stderr.write(formatErrorWithRemedy(toPrintable(`${address}: ${message}.`), toPrintable(remedy)));
-        return unready.length === 0 ? EXIT.success : EXIT.failed;
+        return EXIT.success;
       },
     },
     context,
   );
-}
-
-/** Waits for work of the service on the resources. The result is empty if there is none, or `--wait` is not set. */
-async function waitForWork(
-  { resources }: StackInventory,
-  { wait }: GetCommandFlags,
-  { opened: { pooled }, run: { signal, context } }: { readonly opened: OpenedStack; readonly run: StacksRun },
-): Promise<readonly ResourceWaitResult[]> {
-  const subjects = listAsynchronousResources(
-    resources.map(({ address, live: { kind, id } }) => ({ address, kind, id })),
-  );
-  if (wait === undefined || subjects.length === 0) return [];
-  const { account, setLineWriter } = pooled;
-  account.forget();
-  const waiting = { timeoutMs: wait, signal, setLineWriter };
-  return awaitPendingResourcesWithProgress(await account.open(), subjects, waiting, context);
 }
 
 /** Shows what many stacks own. Errors of a stack are shown on stderr. */
@@ -230,8 +194,6 @@ function renderMany(found: readonly (readonly [StackFolder, StackInventory])[], 
         .join('');
   }
 }
-
-const WAIT_AGAIN = 'The service continues its work. To wait longer, run the same command again.';
 
 /**
  * Returns a function that tells whether a kind has the field FIELD of `value=FIELD`. Throws if a kind in `names` lacks

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DURATION_SYNTAX, parseDurationMs } from '../../kinds/duration.ts';
 import { hasToken, isRotatable } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
@@ -162,34 +161,6 @@ function addRotationOptions(command: Command): Command {
   for (const [flags, text] of options)
     command.addOption(inTopic('tokens', createRepeatableOption(flags, text, { parse: parseTarget })));
   return command;
-}
-
-/** Adds `--wait`. A duration must follow `=`, because a separate word is a path. */
-export function addWaitUntilReadyOption(command: Command, what: string): Command {
-  return command.option('--wait [=duration]', `wait until ${what} is ready, ${DEFAULT_WAIT} at most`, parseWait);
-}
-
-const DEFAULT_WAIT = '10m';
-
-/** Replaces `--wait` by `--wait=` and the default. Otherwise the parser would use the next word as the duration. */
-export function addDefaultWaitToArgv(argv: readonly string[]): readonly string[] {
-  const isMeant = argv[0] === 'apply' || argv[0] === 'get';
-  return isMeant ? argv.map((word) => (word === '--wait' ? `--wait=${DEFAULT_WAIT}` : word)) : argv;
-}
-
-/** Throws if `--wait` is set. For `get` with many stacks, which cannot wait. */
-export function refuseWaitForManyStacks({ wait }: { readonly wait?: number }): void {
-  if (wait === undefined) return;
-  throw new CommandError('--wait is for one stack.', {
-    exitCode: EXIT.invalid,
-    remedy: 'Leave out -R, and name the folder of the stack. edgewise apply -R --wait waits for all stacks.',
-  });
-}
-
-function parseWait(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms !== undefined) return ms;
-  throw new InvalidArgumentError(`A duration is ${DURATION_SYNTAX}.`);
 }
 
 export function addDetailedReportOptions(

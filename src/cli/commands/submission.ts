@@ -15,13 +15,13 @@ import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { resolveServiceSettings } from '../../stack/settings.ts';
+import type { SetNoticeWriter } from '../connection/notices.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, getProgressStream, type StatusLine } from '../output/progress.ts';
-import type { VisibleWait } from '../reconcile/wait.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatAndColorOptions } from './options.ts';
 
 /** The connection and format flags, and a value for each given option that sets a field of the kind. */
@@ -275,9 +275,13 @@ interface Waited {
   readonly shown: JsonObject | undefined;
 }
 
-export interface SubmissionWaitOptions extends VisibleWait {
+interface SubmissionWaitOptions {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Redirects the notices of the client to the output that shows the progress. */
+  readonly setLineWriter: SetNoticeWriter;
 }
 
 /**

@@ -74,12 +74,9 @@ function createPlain(
     const [least] = formatRemaining(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${formatCount(left, 'write')} to go, ${least}.\n`);
   };
-  const stop = callPeriodically(
-    () => {
-      if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
-    },
-    { isTerminal: true, after },
-  );
+  const stop = callPeriodically(() => {
+    if (isQuietSince(wroteAt)) say(live.render(now().getTime()));
+  }, after);
   const wait = (pending: PendingWait): void => {
     const time = now().getTime();
     live.wait(pending);
@@ -107,7 +104,7 @@ function createLive(
   const show = (): void => {
     if (!isEnded) line.show(live.render(now().getTime()));
   };
-  const stop = callPeriodically(show, { isTerminal: true, after });
+  const stop = callPeriodically(show, after);
   const showSoon = (): void => {
     if (isPending) return;
     isPending = true;
@@ -138,14 +135,11 @@ function createLive(
 /** Minimum length of a wait that is shown. A shorter wait is over before anyone reads the line. */
 export const MIN_SHOWN_WAIT_MS = 1_000;
 
-/** Calls `show` every second on a terminal, else every half minute. Returns a function that stops the calls. */
-export function callPeriodically(
-  show: () => void,
-  { isTerminal, after }: { readonly isTerminal: boolean; readonly after: (ms: number, run: () => void) => () => void },
-): () => void {
+/** Calls `show` every second. Returns a function that stops the calls. */
+function callPeriodically(show: () => void, after: Context['after']): () => void {
   let cancel = (): void => undefined;
   const again = (): void => {
-    cancel = after(isTerminal ? LIVE_MS : PLAIN_MS, () => {
+    cancel = after(LIVE_MS, () => {
       show();
       again();
     });

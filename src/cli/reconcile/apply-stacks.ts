@@ -1,10 +1,8 @@
-import { listAsynchronousResources, type PendingResource } from '../../client/await-work.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { isEmptyWork, isSamePlan, type PlanComparison } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { isDelete } from '../../model/write.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
-import { applyAccount, type StackEnd, type StackInApply } from '../../run/apply-account.ts';
+import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
@@ -34,15 +32,10 @@ import {
   type StackResult,
   type StacksRun,
 } from './stacks-run.ts';
-import { awaitPendingResourcesWithProgress } from './wait.ts';
 
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly yes?: boolean;
-  /**
-   * Maximum time in milliseconds to wait, after the writes, for work that the service continues. Absent: do not wait.
-   */
-  readonly wait?: number;
   /** The manifests of a saved plan. */
   readonly manifests?: readonly string[];
   /** A plan file or a folder of plans. The new plan must be as this one approves it. Otherwise nothing is written. */
@@ -194,8 +187,7 @@ export async function applyReadyStacks(
         applyToAccount(applying, { pooled, members: new Map(members), planned, progress }),
       ),
     ).finally(() => progress.end());
-    const waited = await Promise.all(ends.map((account) => waitForAccount(applying, account)));
-    const results = new Map(waited.flatMap((account) => [...account]));
+    const results = new Map(ends.flatMap((account) => [...account]));
     return planned.map((part, index) => {
       const folder = stacks[index];
       const result = folder && results.get(folder);
@@ -213,16 +205,10 @@ interface AccountToApply {
   readonly progress: ReturnType<RunPresenter['startProgress']>;
 }
 
-interface AppliedAccount {
-  readonly pooled: PooledAccount;
-  readonly members: ReadonlyMap<StackFolder, PlannedStack>;
-  readonly ends: ReadonlyMap<StackFolder, StackEnd>;
-}
-
 async function applyToAccount(
   { run, opens }: ApplyRun,
   { pooled, members, planned, progress }: AccountToApply,
-): Promise<AppliedAccount> {
+): Promise<ReadonlyMap<StackFolder, StackResult>> {
   const { stacks } = run.selected;
   const { ordered } = orderStacks(stacks);
   const toApply = (folder: StackFolder): StackInApply => {
@@ -236,30 +222,12 @@ async function applyToAccount(
     return { folder, isBlocked: false, ready: { plan, open, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;
-  return { pooled, members, ends: await applyAccount(pooled.account.write, order.map(toApply)) };
-}
-
-/** Waits for work that the service continues after the writes of an account. Adds the results of that work. */
-async function waitForAccount(
-  { run, flags }: ApplyRun,
-  { pooled, members, ends }: AppliedAccount,
-): Promise<ReadonlyMap<StackFolder, StackResult>> {
-  const { signal, context } = run;
-  const results = [...ends.values()].flatMap((end) => ('result' in end ? [end.result] : []));
-  const subjects = results.flatMap(listPendingResourcesOfApply);
-  const isWaiting = flags.wait !== undefined && !signal.aborted && subjects.length > 0;
-  const wait = { timeoutMs: flags.wait ?? 0, signal, setLineWriter: pooled.setLineWriter };
-  const waited = isWaiting
-    ? await pooled.account.write((client) => awaitPendingResourcesWithProgress(client, subjects, wait, context))
-    : [];
+  const ends = await applyAccount(pooled.account.write, order.map(toApply));
   return new Map(
-    Array.from(ends, ([folder, end]) => {
-      if ('error' in end) return [folder, createEnd(run, folder, end.error)] as const;
-      const ids = new Set(listPendingResourcesOfApply(end.result).map(({ id }) => id));
-      const own = waited.filter(({ id }) => ids.has(id));
-      const result = own.length === 0 ? end.result : { ...end.result, waited: own, interrupted: signal.aborted };
-      return [folder, createApplied(result, members.get(folder))] as const;
-    }),
+    Array.from(ends, ([folder, end]) => [
+      folder,
+      'error' in end ? createEnd(run, folder, end.error) : createApplied(end.result, members.get(folder)),
+    ]),
   );
 }
 
@@ -274,15 +242,4 @@ function createApplied(result: ApplyResult, applied: PlannedStack | undefined): 
 function createEnd(run: StacksRun, folder: StackFolder, error: unknown): StackResult {
   if (!isOfMany(run)) throw error;
   return createFailedStack(error, folder, run.command);
-}
-
-/** Lists the written resources that the service may still be working on. */
-function listPendingResourcesOfApply({ outcomes }: ApplyResult): readonly PendingResource[] {
-  return listAsynchronousResources(
-    outcomes.flatMap((one) => {
-      if (one.outcome !== 'applied' || one.id === undefined || isDelete(one.write)) return [];
-      const { kind, address } = one.write;
-      return [{ kind, address, id: one.id }];
-    }),
-  );
 }

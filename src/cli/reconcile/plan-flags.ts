@@ -98,11 +98,10 @@ export function hasKeptPrunes({ diagnostics }: Pick<Plan, 'diagnostics'>): boole
  * Returns `authentication` only if nothing was applied and every failure is about permissions. After a partial apply,
  * returns `failed` for such failures.
  */
-export function exitCodeOfApply({ outcomes, files, interrupted, waited = [] }: ApplyResult): ExitCode {
+export function exitCodeOfApply({ outcomes, files, interrupted }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
-  const isReady = waited.every(({ state }) => state === 'ready');
-  if (isWhole && isReady && files.every(({ outcome }) => outcome === 'applied')) return EXIT.success;
+  if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.success;
   if (interrupted) return EXIT.interrupted;
   const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
   const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');

@@ -253,7 +253,7 @@ interface InventoryRun {
   readonly flags: StacksFlags;
   readonly query: Omit<GetOptions, 'signal'>;
   /** Called with each stack and what it owns, while its account is open. */
-  readonly onRead: (opened: OpenedStack, inventory: StackInventory, run: StacksRun) => Promise<void>;
+  readonly onRead: (opened: OpenedStack, inventory: StackInventory) => void;
   /** Shows what was read. Returns the exit code. */
   readonly show: (run: StacksRun, parts: readonly StackReportPart[]) => ExitCode;
 }
@@ -267,7 +267,7 @@ export async function getFromStacks(
   return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const opened = await openStackFolder(run, folder);
-      await onRead(opened, await opened.stack.get({ ...query, signal: run.signal }), run);
+      onRead(opened, await opened.stack.get({ ...query, signal: run.signal }));
       return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
     });
     return show(run, parts);

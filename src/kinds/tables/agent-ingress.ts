@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
 import { renderTimeSpan } from '../duration.ts';
 import { field, listOf, objectOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
-import { type BackgroundWorkStatus, type BlockedServiceTask, defineKind, type LiveSpecAndComputed } from '../kind.ts';
+import { type BlockedServiceTask, defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
@@ -34,7 +34,6 @@ export const AGENT_INGRESS = defineKind({
   uri: 'path',
   checkHealth: checkProvisioning,
   describeState: describeCertificate,
-  findWork: findProvisioning,
   fields: {
     ...IDENTITY_FIELDS,
     description: DESCRIPTION,
@@ -108,21 +107,4 @@ function describeCertificate(
   const leftMs = typeof renewsAt === 'string' ? Date.parse(renewsAt) - now.getTime() : Number.NaN;
   if (Number.isNaN(leftMs)) return [];
   return [leftMs > 0 ? `certificate renews in ${renderTimeSpan(leftMs)}` : 'certificate is due for renewal'];
-}
-
-/** INTERNAL_ERROR does not count as failed: it is the only error of the API that can end without action by the user. */
-function findProvisioning({
-  spec: { certificate_management_policy: policy = null },
-  computed: { certificate_management_status: status = null },
-}: LiveSpecAndComputed): BackgroundWorkStatus | undefined {
-  if (!isJsonObject(policy)) return undefined;
-  if (!isJsonObject(status)) return { message: 'its certificate is not being provisioned yet', isFailed: false };
-  const { provisioning_job: job = null } = status;
-  if (!isJsonObject(job)) return undefined;
-  const { error_code: code, msg, retries_at: retriesAt } = job;
-  const said = typeof msg === 'string' && msg !== '' ? `: ${msg.replace(/[.\s]+$/, '')}` : '';
-  if (typeof code !== 'string' || code === '')
-    return { message: `its certificate is being provisioned${said}`, isFailed: false };
-  const retry = typeof retriesAt === 'string' ? `, to be tried again at ${retriesAt}` : '';
-  return { message: `its certificate fails with ${code}${said}${retry}`, isFailed: code !== 'INTERNAL_ERROR' };
 }

@@ -71,8 +71,8 @@ export function renderPlanJson(plan: Plan): string {
 }
 
 /**
- * A JSON document with the plan and the result of its apply. `ok`: all writes and files succeeded, awaited resources
- * are ready, no token had to be rescued, and there was no other error.
+ * A JSON document with the plan and the result of its apply. `ok`: all writes and files succeeded, no token had to be
+ * rescued, and there was no other error.
  */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
@@ -87,7 +87,6 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     tokens: result.tokens,
     files: result.files,
     lookUps: result.lookUps,
-    waited: result.waited,
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
     error: error && createErrorDocument(error),

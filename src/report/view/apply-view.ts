@@ -26,7 +26,7 @@ export interface ApplyView {
   readonly title: string;
   /** Such as `stack production on https://api.example.com`. */
   readonly subject: string;
-  /** Whether all writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
+  /** Whether all writes and files succeeded, and no token had to be rescued. */
   readonly isComplete: boolean;
   readonly totals: OutcomeTotals;
   /** The totals in one sentence. */
@@ -91,7 +91,7 @@ export function createApplyView(
     subject: formatReportSubject(plan),
     isComplete: isFullyApplied(result),
     totals,
-    summary: `${formatOutcomeTotals(totals)}${formatWaitSummary(result)}`,
+    summary: formatOutcomeTotals(totals),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(createAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
     skipped: skipped.map((one) => createSkippedView(one, ends)),
@@ -104,7 +104,7 @@ export function createApplyView(
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     files: files.map(createFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
-    next: [...outcomes.flatMap(listFollowUps), ...listWaitSteps(result), ...listNextSteps(plan, result)],
+    next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
   };
 }
 
@@ -225,21 +225,6 @@ function listFollowUps(outcome: Outcome): readonly string[] {
     const values = (isJsonArray(value) ? value : [value]).filter((one) => typeof one === 'string');
     if (createdTask === undefined || values.length === 0) return [];
     return [`${quoteIfNeeded(write.address)}: ${createdTask} ${values.map(quoteIfNeeded).join(', ')} (${name}).`];
-  });
-}
-
-/** Text after the totals, such as `, 2 of 3 ready`. Empty if the apply did not wait for resources to become ready. */
-function formatWaitSummary({ waited }: ApplyResult): string {
-  if (waited === undefined) return '';
-  return `, ${waited.filter(({ state }) => state === 'ready').length} of ${waited.length} ready`;
-}
-
-/** Remedies for resources that are not ready after the wait, with the service's own message. */
-function listWaitSteps({ waited = [] }: ApplyResult): readonly string[] {
-  return waited.flatMap(({ address, state, message = '', remedy }) => {
-    if (state === 'ready') return [];
-    const what = remedy ?? `To wait again: edgewise get --wait ${address}`;
-    return [toPrintable(`${quoteIfNeeded(address)}: ${message}. ${what}`)];
   });
 }
 

@@ -146,11 +146,9 @@ export function mapNotStartedWritesById(outcomes: readonly Outcome[]): ReadonlyM
   return found;
 }
 
-/** Whether all writes and files succeeded, all awaited resources are ready, and no token had to be rescued. */
-export function isFullyApplied({ outcomes, files, tokens, waited = [] }: ApplyResult): boolean {
+/** Whether all writes and files succeeded, and no token had to be rescued. */
+export function isFullyApplied({ outcomes, files, tokens }: ApplyResult): boolean {
   return (
-    waited.every(({ state }) => state === 'ready') &&
-    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') &&
-    !tokens.some(({ rescued }) => rescued)
+    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued)
   );
 }

@@ -61,6 +61,10 @@ export function createFailureResponse(failure: RequestError, operationId: string
     msg: failure.message,
     details: { ...failure.details, operation_id: operationId },
   };
-  const headers = { ...failure.headers, 'content-type': 'application/json', [OPERATION_ID_HEADER]: operationId };
+  const headers = {
+    ...failure.headers,
+    'content-type': 'application/json',
+    [OPERATION_ID_HEADER.toLowerCase()]: operationId,
+  };
   return { status: failure.status, headers, body: JSON.stringify(body) };
 }

@@ -174,7 +174,7 @@ function createNoRouteError(router: Router, method: string, path: string): Reque
 }
 
 function createResponse({ operationId }: RequestEnvironment, status: number, body: unknown): HttpResponse {
-  const id = { [OPERATION_ID_HEADER]: operationId };
+  const id = { [OPERATION_ID_HEADER.toLowerCase()]: operationId };
   if (body === undefined) return { status, headers: id, body: '' };
   return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };
 }

@@ -91,6 +91,19 @@ describe('routes', () => {
 });
 
 describe('the operation id', () => {
+  it('has a header with a lower-case name, as a client of plain values expects', async () => {
+    const { server } = createTestServer();
+    const headers = { authorization: 'Bearer admin', 'service-version': '2' };
+    for (const [path, status] of [
+      ['edges/tcp', 200],
+      ['nowhere', 404],
+    ] as const) {
+      const response = await server.send({ method: 'GET', url: `https://api.test/${path}`, headers, body: null });
+      expect(response.status).toBe(status);
+      expect(response.headers['operation-id']).toMatch(/^op_/);
+    }
+  });
+
   it('is in a header of every response, and in the details of every error', async () => {
     const { call } = createTestServer();
     const good = await call('GET', '/edges/tcp');

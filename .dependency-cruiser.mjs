@@ -89,7 +89,6 @@ const EFFECTS = [
   'apply/run-command',
   'apply/run-command',
   'apply/token-sinks',
-  'apply/write-files',
   'server/listen',
   'server/seed',
   'stack/open-transport',

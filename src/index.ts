@@ -6,11 +6,6 @@
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
-export {
-  createPlannedFileWriter,
-  readPlannedFiles,
-  type WriteFile,
-} from './apply/write-files.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
 export type { WaitNotice } from './client/request-limiter.ts';
@@ -75,20 +70,17 @@ export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutEr
 export type { HttpRequest, HttpResponse, Send } from './model/http.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
-export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
+export type { ApplyEvent, ApplyResult, Outcome } from './model/outcome.ts';
 export {
   type ChangedSide,
   type DoneChange,
-  type DoneChanges,
   type ExtraChange,
-  type ExtraChanges,
   type ExtraField,
   isSamePlan,
   type MemberDifference,
   PLAN_FORMAT,
   type Plan,
   type PlanComparison,
-  type PlannedFile,
   type PlanOptionSettings,
   type PlanSettings,
   type SafetyViolation,
@@ -115,7 +107,7 @@ export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
 export { type Allowances, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
-export { createDestroyState, listWriteToPaths, omitAllDesiredResources } from './plan/plan-input.ts';
+export { createDestroyState, omitAllDesiredResources } from './plan/plan-input.ts';
 export { createReadRequest, type ReadRequest } from './plan/select-targets.ts';
 export {
   type FormatName,

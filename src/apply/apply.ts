@@ -16,7 +16,6 @@ import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
 import { runWrites, watchConnection } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
-import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
 /** The input of `applyPlan` in addition to the plan. */
 export interface ApplyContext {
@@ -37,7 +36,6 @@ export interface ApplyContext {
   readonly signal: AbortSignal;
   /** Known ids of resources that another stack creates, by address. */
   readonly ids: ReadonlyMap<string, string>;
-  readonly writeFile: WriteFile;
   /** The pipeline to record in marks: `commit 1a2b3c4d5e6f, https://…`. Absent: marks record no pipeline. */
   readonly by?: string | undefined;
   /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
@@ -53,8 +51,8 @@ export interface StartedApply {
   readonly send: (writes: readonly Write[]) => Promise<readonly Outcome[]>;
   /** Leaves out prunes of the plan. Writes that depend on them are then skipped. `message` says why. */
   readonly keep: (writes: readonly Write[], message: string) => void;
-  /** Writes the files of the plan, and returns the result. Called once, after every write was sent or skipped. */
-  readonly end: () => Promise<ApplyResult>;
+  /** Returns the result. Called once, after every write was sent or skipped. */
+  readonly end: () => ApplyResult;
 }
 
 /**
@@ -104,16 +102,14 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
         tell(outcome);
       }
     },
-    end: async () => {
+    end: () => {
       // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
       if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
         for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
       const outcomes = plan.writes.map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
-      const texts = selectFileTexts(outcomes, write.texts);
       return {
         outcomes,
         tokens: write.deliveries.tokens,
-        files: await writePlannedFiles(plan, { write: context.writeFile, texts, signal }),
         diagnostics,
         lookUps: write.settle.duplicates.lookUps.count + write.recording.duplicates.lookUps.count,
         interrupted: signal.aborted,
@@ -145,7 +141,6 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
     },
     now,
     ids: new Map(context.ids),
-    texts: new Map(),
     storedForms: new Map(),
     unrecorded: new Set(),
     postponedDeliveries: listPostponedDeliveries(plan),
@@ -204,13 +199,4 @@ function createSettleContext(
 function canFollowFailure(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   if (write.purpose === 'deliver') return isDelete(needed.write);
   return isDelete(write) && unrecorded.has(needed.write.id);
-}
-
-/** Selects the file contents to write. Omits those of resources that were not created, or deleted as duplicates. */
-function selectFileTexts(
-  outcomes: readonly Outcome[],
-  texts: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> {
-  const made = new Set<string>(outcomes.flatMap((one) => (one.outcome === 'applied' ? [one.write.address] : [])));
-  return new Map([...texts].filter(([address]) => made.has(address)));
 }

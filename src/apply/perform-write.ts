@@ -11,7 +11,6 @@ import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import { type CreateWrite, hasMark, isCreate, type MarkWrite, type Write, type WriteId } from '../model/write.ts';
-import { formatTextAsFileContent } from '../plan/plan-input.ts';
 import {
   findRejectedField,
   listUnacceptedFieldMessages,
@@ -56,8 +55,6 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
-  /** Contents for planned files, by address. Each creation of a resource with a file adds an entry. */
-  readonly texts: Map<string, string>;
   /** Digests of the stored forms that a later write of a new credential records, by address. */
   readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
   /** Addresses of new credentials whose tokens are delivered by the `deliver` write, and not by the creation. */
@@ -291,16 +288,13 @@ interface CreationResult {
   readonly live: LiveResource;
 }
 
-/** Stores the id and file content of a created resource. Returns a message for each difference from the request. */
+/** Stores the id of a created resource. Returns a message for each difference from the request. */
 async function storeCreation(
   write: CreateWrite,
   { sent, live }: CreationResult,
   context: WriteContext,
 ): Promise<readonly string[]> {
-  const { ids, texts } = context;
-  ids.set(write.address, live.id);
-  const text = formatTextAsFileContent(live.computed[getKind(write.kind).fileField ?? '']);
-  if (text !== undefined) texts.set(write.address, text);
+  context.ids.set(write.address, live.id);
   return acceptValues(write, { body: sent.body, live }, context);
 }
 

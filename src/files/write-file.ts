@@ -24,7 +24,6 @@ import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
  * | `cli/output/output-files.ts` | reports, plan files, plans of a folder, their index | user | replaced |
  * | `cli/reconcile/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
- * | `apply/write-files.ts` | `lifecycle.write_to` | manifests | replaced |
  * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
  * | `apply/run-command.ts` | input and errors of a command | edgewise | without a name |

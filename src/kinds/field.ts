@@ -39,8 +39,6 @@ export interface TextType {
   readonly cel?: readonly string[];
   /** Values that are known to work. The service stores other values too. */
   readonly known?: readonly string[];
-  /** Whether the text is the path of a file, relative to the folder of the manifest. */
-  readonly isPath?: boolean;
   /** Whether texts are equal that differ only in white space at their end. */
   readonly ignoresFinalSpace?: boolean;
   /**

@@ -54,13 +54,8 @@ export interface Kind {
   readonly lifecycle: Readonly<Record<string, Field>>;
   /** The fields with the start and end of the validity. `undefined` if a resource is valid as long as it exists. */
   readonly validity: Validity | undefined;
-  /** The computed field that apply writes to the file in `lifecycle.write_to`. `undefined` if there is none. */
-  readonly fileField: string | undefined;
-  /**
-   * Returns why a text must not be written to the file in `lifecycle.write_to`, such as `is for another public key`.
-   * `undefined` if it may be written. `spec` has the desired values, as far as they are known.
-   */
-  readonly checkFile: (text: string, spec: Spec) => string | undefined;
+  /** The text that the service issues, which other programs use. `undefined` if there is none. */
+  readonly issued: IssuedText | undefined;
   /** How a resource is submitted and decided. Set for submitted kinds only. */
   readonly submission: SubmissionDetails | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
@@ -83,6 +78,16 @@ interface Validity {
   readonly until: string;
   /** The length of the validity if the manifest sets no end. */
   readonly defaultMs: number;
+}
+
+/** A computed field with a text for other programs, such as a certificate. */
+interface IssuedText {
+  readonly field: string;
+  /**
+   * Returns why no other program may get a text, such as `is for another public key`. `undefined` if it may. `spec` has
+   * the values that the text must match.
+   */
+  readonly check: (text: string, spec: Spec) => string | undefined;
 }
 
 /** A task that the service currently cannot complete for a resource. */
@@ -112,8 +117,7 @@ type Defaulted =
   | 'listKey'
   | 'lifecycle'
   | 'validity'
-  | 'fileField'
-  | 'checkFile'
+  | 'issued'
   | 'submission';
 type Derived = 'specFields' | 'specType' | 'oneTimeFields' | 'computedFields';
 type KindOptions = Omit<Kind, Defaulted | Derived> & Partial<Pick<Kind, Defaulted>>;
@@ -150,8 +154,7 @@ const KIND_DEFAULTS: Pick<Kind, Defaulted> = {
   listKey: undefined,
   lifecycle: {},
   validity: undefined,
-  fileField: undefined,
-  checkFile: () => undefined,
+  issued: undefined,
   submission: undefined,
 };
 

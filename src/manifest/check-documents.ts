@@ -8,7 +8,6 @@ import { isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { joinToManifestFolder } from './environment.ts';
 import {
   type DocumentFinding,
   type DocumentsByAddress,
@@ -206,12 +205,7 @@ function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly Do
   if (kind === undefined) return [];
   const inSpec = listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] }));
   if (document.value['lifecycle'] === undefined) return inSpec;
-  return [
-    ...inSpec,
-    ...listAdoptions(document, kind),
-    ...listRenames(document, kind),
-    ...listFileClaimsOfDocument(document, kind),
-  ];
+  return [...inSpec, ...listAdoptions(document, kind), ...listRenames(document, kind)];
 }
 
 /** Lists the id in `lifecycle.adopt`, because only one document can adopt a resource. */
@@ -266,17 +260,6 @@ function describeRenameInSteps({ address }: ManifestDocument, holder: ManifestDo
 function findRenamedFrom({ value, kind }: ManifestDocument): Address | undefined {
   const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
-}
-
-/** Lists the paths in `lifecycle`, because no two documents can write the same file. */
-function listFileClaimsOfDocument(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
-  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
-  return paths.flatMap(([name]) =>
-    listLifecycleClaims(document, name, (path) => {
-      const file = joinToManifestFolder(document.position.source.file, path);
-      return { value: file, key: `file ${file}` };
-    }),
-  );
 }
 
 function listLifecycleClaims(

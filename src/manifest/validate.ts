@@ -53,13 +53,7 @@ import {
   readDocuments,
   type ToolField,
 } from './documents.ts';
-import {
-  joinToManifestFolder,
-  type ManifestEnvironment,
-  REFUSE_FIELD_FILES,
-  type ReadFieldFile,
-  STDIN_FILE_NAME,
-} from './environment.ts';
+import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import {
   type DocumentFinding,
   type DocumentPosition,
@@ -307,7 +301,7 @@ function listMetadataFindings(
   });
 }
 
-function readLifecycle({ value, kind, position }: ManifestDocument, ignored: readonly string[]): ResourceLifecycle {
+function readLifecycle({ value, kind }: ManifestDocument, ignored: readonly string[]): ResourceLifecycle {
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
   const { protect, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
@@ -315,7 +309,7 @@ function readLifecycle({ value, kind, position }: ManifestDocument, ignored: rea
     ignore: [...new Set(ignored)].filter((path) => !isInIgnoredField(path, ignored)),
     adopt: typeof adopt === 'string' ? adopt : undefined,
     ...readFormerName(renamedFrom),
-    settings: readLifecycleSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
+    settings: readLifecycleSettings(lifecycle, findKind(kind)?.lifecycle ?? {}),
   };
 }
 
@@ -367,14 +361,8 @@ function readFormerName(former: Json | undefined): Pick<ResourceLifecycle, 'rena
   return typeof stack === 'string' && typeof name === 'string' ? { takenFrom: { stack, name } } : {};
 }
 
-function readLifecycleSettings(lifecycle: JsonObject, fields: Kind['lifecycle'], file: string): Spec {
-  const settings = Object.entries(lifecycle).flatMap(([name, value]): [string, Json][] => {
-    const type = Object.hasOwn(fields, name) ? fields[name]?.type : undefined;
-    if (type === undefined) return [];
-    const isPath = type.type === 'text' && type.isPath && typeof value === 'string';
-    return [[name, isPath ? joinToManifestFolder(file, value) : value]];
-  });
-  return Object.fromEntries(settings);
+function readLifecycleSettings(lifecycle: JsonObject, fields: Kind['lifecycle']): Spec {
+  return Object.fromEntries(Object.entries(lifecycle).filter(([name]) => Object.hasOwn(fields, name)));
 }
 
 interface StateParts {

@@ -15,7 +15,6 @@ export type DriftState =
   | 'differs'
   | 'missing'
   | 'unowned'
-  | 'file-differs'
   | 'to-prune';
 
 /** What each state means. The order is that of reports: the most severe first. */
@@ -25,8 +24,6 @@ export const DRIFT_STATE_MEANINGS: Readonly<Record<DriftState, string>> = {
   'drifted-and-pending': 'was changed at the service and in its manifest',
   differs: 'differs, and either side may have changed: modules of HTTPS edges and routes have no mark',
   unowned: 'exists without the mark of the stack; the report shows the line that adopts it, if one line is enough',
-  'file-differs':
-    'is in sync, but the file of `lifecycle.write_to` has other content, or is missing although `lifecycle.keep_file` is set',
   pending: 'its manifest was changed and not applied yet, or it is due for renewal',
   'to-prune': 'has the mark of the stack and no manifest, or is a duplicate',
   'in-sync': 'equals its manifest',
@@ -82,7 +79,6 @@ type DriftedPlan = Pick<
   | 'crossStackReferences'
   | 'skipped'
   | 'ownerLabel'
-  | 'files'
   | 'diagnostics'
   | 'violations'
   | 'requests'

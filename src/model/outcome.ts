@@ -47,15 +47,6 @@ export function createFailedOutcome(write: Write, message: string): Extract<Outc
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
-/** The result of writing one file of the plan. */
-export interface FileOutcome {
-  readonly address: string;
-  readonly path: string;
-  readonly outcome: Outcome['outcome'];
-  /** Why the file was not written. Absent if it was written. */
-  readonly message?: string;
-}
-
 /** The service rejected a write with 409, and it will be tried again: what it claims may not be free yet. */
 export interface WriteWaiting {
   readonly event: 'write-waiting';
@@ -83,7 +74,6 @@ export interface ApplyResult {
    * `rescued`: the configured sink failed, so the rescue sink received the token.
    */
   readonly tokens: readonly { readonly address: string; readonly deliveredTo: string; readonly rescued: boolean }[];
-  readonly files: readonly FileOutcome[];
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
   /**

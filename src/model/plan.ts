@@ -9,18 +9,6 @@ import type { Write } from './write.ts';
 
 export const PLAN_FORMAT = 5;
 
-/** A file that an apply of the plan writes as a whole. */
-export interface PlannedFile {
-  /** The address of the resource whose value the file contains. */
-  readonly address: string;
-  /** Relative to the working folder, or absolute. */
-  readonly path: string;
-  /** The content of the file. Absent if it is known only after apply. */
-  readonly text?: string;
-  /** True: the file exists with other content, and is replaced. */
-  readonly replaces?: true;
-}
-
 /** Manifests that git has, but did not check out. A plan must not take them for removed. */
 export interface MissingManifests {
   /** Files that a sparse checkout leaves out, and folders of submodules that are not there. */
@@ -86,13 +74,6 @@ export interface DoneChange {
   readonly paths?: readonly string[] | undefined;
 }
 
-/** The changes and files of an approved plan that are done already. */
-export interface DoneChanges {
-  readonly changes: readonly DoneChange[];
-  /** Paths of files that have the approved content. */
-  readonly files: readonly string[];
-}
-
 /** The numbers of documents and files among the manifests that belong to other tools. */
 export interface SkippedCounts {
   /** Documents with the `apiVersion` and kind of another tool. */
@@ -155,12 +136,10 @@ export interface Plan {
   readonly changes: readonly Change[];
   /** Sorted so that the writes can be sent one after another. */
   readonly writes: readonly Write[];
-  /** The files that an apply writes after its last request. It writes no other files. */
-  readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly SafetyViolation[];
   /** What an approved plan contains beyond this plan. Absent: nothing, or the plan was not compared with an approved one. */
-  readonly done?: DoneChanges;
+  readonly done?: readonly DoneChange[];
   /** The result of the rehearsal. Absent: the plan was not rehearsed, or has no writes. */
   readonly rehearsal?: Rehearsal;
   readonly requests: {
@@ -232,14 +211,7 @@ export interface ExtraChange {
   readonly changed?: ChangedSide | undefined;
 }
 
-/** All changes and files that one plan has and the other does not have. */
-export interface ExtraChanges {
-  /** Sorted as in the plan that contains the changes. */
-  readonly changes: readonly ExtraChange[];
-  readonly files: readonly PlannedFile[];
-}
-
-/** A part of the plan, other than its changes and files, that must be equal and is not. */
+/** A part of the plan, other than its changes, that must be equal and is not. */
 export interface MemberDifference {
   /** The name for people, such as `the variable of the API key`. */
   readonly name: string;
@@ -255,32 +227,23 @@ export interface PlanComparison {
   readonly after: Plan;
   /** Settings, options and consents that differ. */
   readonly members: readonly MemberDifference[];
-  /** Changes and files of the later plan, `after`, that the earlier plan does not have. */
-  readonly more: ExtraChanges;
+  /** Changes of the later plan, `after`, that the earlier plan does not have. Sorted as in that plan. */
+  readonly more: readonly ExtraChange[];
   /**
-   * Changes and files of the earlier plan, `before`, that the later plan does not have. Omits fields that both plans
-   * change: their entries in `more` contain both values. Omits what is in `done`.
+   * Changes of the earlier plan, `before`, that the later plan does not have. Sorted as in that plan. Omits fields that
+   * both plans change: their entries in `more` contain both values. Omits what is in `done`.
    */
-  readonly less: ExtraChanges;
+  readonly less: readonly ExtraChange[];
   /**
    * What the earlier plan contains and is live already. Empty unless the comparison knows the live resources that the
    * later plan was made from.
    */
-  readonly done: DoneChanges;
+  readonly done: readonly DoneChange[];
 }
 
 /** Whether both plans do the same, apart from what is done already. Then an approval of one covers the other. */
 export function isSamePlan({ members, more, less }: PlanComparison): boolean {
-  return members.length === 0 && hasNoExtraChange(more) && hasNoExtraChange(less);
-}
-
-function hasNoExtraChange({ changes, files }: ExtraChanges): boolean {
-  return changes.length + files.length === 0;
-}
-
-/** Whether an apply of the plan neither sends a write nor writes a file. */
-export function isEmptyWork({ writes, files }: Pick<Plan, 'writes' | 'files'>): boolean {
-  return writes.length + files.length === 0;
+  return members.length + more.length + less.length === 0;
 }
 
 /** The ids of all live resources in a plan. */

@@ -11,7 +11,7 @@ import {
 import type { Drift, DriftedChange, DriftState, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import { isOwnedBy } from '../model/ownership.ts';
-import type { Plan, PlannedFile } from '../model/plan.ts';
+import type { Plan } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { createDriftDangerList, listValidityDangers } from './dangers.ts';
 import { listSpecDifferences } from './differences.ts';
@@ -33,7 +33,6 @@ export interface DriftInput {
 export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;
   const { diagnostics, violations, requests, skipped } = plan;
-  const files = listExpectedFiles(plan, desired);
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const findBeside = createBesideSearch(plan, live);
   const listDangers = createDriftDangerList(stack, live);
@@ -52,12 +51,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     return {
       ...compared,
       owner,
-      ...describeState(compared, {
-        found,
-        beside,
-        file: findUnwrittenFile(change, files),
-        isDue: isRetirement(change) && !pruned.has(change.address),
-      }),
+      ...describeState(compared, { found, beside, isDue: isRetirement(change) && !pruned.has(change.address) }),
       ...(dangers.length > 0 && { driftDangers: dangers }),
       ...validity,
     };
@@ -76,7 +70,6 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     changes,
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map((change) => change.live?.id)) }, live),
-    files,
     diagnostics,
     violations,
     requests,
@@ -110,8 +103,6 @@ function compareWithBeside(change: Change, beside: LiveResource, stack: string):
 interface DriftFacts {
   readonly found: LiveResource | undefined;
   readonly beside: LiveResource | undefined;
-  /** The file of `lifecycle.write_to`, if it is missing or has other content. */
-  readonly file: PlannedFile | undefined;
   /** Whether it is an old resource that is due, and the one that replaced it is kept. Like a renewal, that is pending. */
   readonly isDue: boolean;
 }
@@ -122,20 +113,14 @@ function isPruned({ action, duplicateOf }: Change): boolean {
 
 function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, 'state' | 'reason'> {
   const { action, reason } = change;
-  const { found, beside, file, isDue } = facts;
+  const { found, beside, isDue } = facts;
   if (isDue) return { state: 'pending', reason };
   if (beside !== undefined) return { state: 'unowned', reason: describeBeside(change, beside) };
   if (found !== undefined && isAdoptOrTakeOverAction(action)) {
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
     return { state: 'unowned', reason: `${describeUnownedReason(found)}; its manifest ${how}` };
   }
-  const state = computeState(isHiddenChange(change) ? 'no-op' : action, change.differences);
-  if (file === undefined) return { state, reason };
-  const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
-  return {
-    state: state === 'in-sync' ? 'file-differs' : state,
-    reason: reason === undefined ? finding : `${reason}; ${finding}`,
-  };
+  return { state: computeState(isHiddenChange(change) ? 'no-op' : action, change.differences), reason };
 }
 
 function describeBeside({ kind, desired = {} }: Change, beside: LiveResource): string {
@@ -152,22 +137,6 @@ function describeUnownedReason({ mark, markError }: LiveResource): string {
 
 function formatAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
-}
-
-/**
- * The files to write, without those of unchanged resources that are only missing: on a fresh runner every file is, so
- * that counts only if the manifest says that the file is kept between runs.
- */
-function listExpectedFiles({ files, changes }: Plan, desired: DriftInput['desired']): readonly PlannedFile[] {
-  const unchanged = changes.filter(({ action, duplicateOf }) => action === 'no-op' && duplicateOf === undefined);
-  const isKept = ({ address }: Pick<Change, 'address'>): boolean =>
-    desired?.resources.get(address)?.lifecycle.settings['keep_file'] === true;
-  const unkept = new Set<string>(unchanged.filter((change) => !isKept(change)).map(({ address }) => address));
-  return files.filter(({ address, replaces }) => replaces === true || !unkept.has(address));
-}
-
-function findUnwrittenFile({ address, duplicateOf }: Change, files: readonly PlannedFile[]): PlannedFile | undefined {
-  return files.find((file) => file.address === address && file.text !== undefined && duplicateOf === undefined);
 }
 
 /** Whether a spec says when the validity of a resource begins. */

@@ -14,7 +14,7 @@ import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { isCreateWithoutClaims } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
-import { listPlannedWriteToFiles, listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
+import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 import { countReliantWrites } from './relied-writes.ts';
 
 /**
@@ -62,7 +62,6 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ownerLabel: desired.stack.ownerLabel,
     changes,
     writes,
-    files: isInvalid ? [] : listPlannedWriteToFiles(decisions, input.files),
     diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
     violations: [...listViolations(changes, input, decided), ...listClaimViolations(conflicts, mode)],
     requests: estimateRequests(writes, changes, input),

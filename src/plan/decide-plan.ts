@@ -206,7 +206,6 @@ function listHealthWarnings(decisions: readonly ChangeDecision[], now: Date): re
       ? []
       : [
           ...listHealthFindings(decision, desired),
-          ...listFileFindings(decision, desired),
           ...listExpiryWarnings(decision, desired, now),
           ...listNotValidYetWarnings(decision, desired, now),
         ];
@@ -222,29 +221,6 @@ function listHealthFindings({ pair }: ChangeDecision, desired: DesiredResource):
     address: pair.address,
     place: desired.locate(['spec', field]),
   }));
-}
-
-/**
- * Returns an error if the live value that is to be written to a file does not match the manifest. The file is not
- * written, because other programs read it.
- */
-function listFileFindings({ pair }: ChangeDecision, desired: DesiredResource): readonly Diagnostic[] {
-  const { kind, live, address } = pair;
-  const field = kind.fileField ?? '';
-  const text = live?.computed[field];
-  if (desired.lifecycle.settings['write_to'] === undefined || typeof text !== 'string') return [];
-  const finding = kind.checkFile(text, desired.spec);
-  if (finding === undefined) return [];
-  return [
-    {
-      code: 'resource-unhealthy',
-      severity: 'error',
-      message: `${address}: ${field}, as the service shows it, ${finding}`,
-      remedy: `Nothing is written. Look at the resource at the service, or replace it with --rotate ${address}.`,
-      address,
-      place: desired.locate(['lifecycle', 'write_to']),
-    },
-  ];
 }
 
 /**

@@ -1,9 +1,8 @@
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { isModule } from '../kinds/kind.ts';
-import { findKind, getKind } from '../kinds/tables/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Json } from '../model/json.ts';
-import type { MissingManifests, Plan, PlannedFile, PlanSettings } from '../model/plan.ts';
+import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
@@ -41,8 +40,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions {
   readonly rotated?: readonly string[] | undefined;
   /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
   readonly keepDrift?: boolean;
-  /** Contents of the files that `listWriteToPaths` returns, by path. A file that does not exist is absent. */
-  readonly files: ReadonlyMap<string, string>;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['crossStackReferences'];
   /**
@@ -93,40 +90,4 @@ export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desire
   return [
     `its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: ${live?.id} }`,
   ];
-}
-
-/** The paths of all files to which manifests write a value (`lifecycle.write_to`). */
-export function listWriteToPaths({ resources }: DesiredState): readonly string[] {
-  return [...resources.values()].flatMap((resource) => findWriteToPath(resource) ?? []);
-}
-
-/**
- * Lists the files that an apply writes, because their content differs or is not known yet. `present`: contents of
- * existing files, by path.
- */
-export function listPlannedWriteToFiles(
-  decisions: readonly ChangeDecision[],
-  present: ReadonlyMap<string, string>,
-): readonly PlannedFile[] {
-  return decisions.flatMap((decision): PlannedFile[] => {
-    const { address, desired, kind, live } = decision.pair;
-    const path = desired === undefined ? undefined : findWriteToPath(desired);
-    if (path === undefined || kind.fileField === undefined) return [];
-    // An empty file is no content that would be lost.
-    const replaces = (present.get(path) ?? '') !== '' && ({ replaces: true } as const);
-    if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
-    const text = formatTextAsFileContent(live?.computed[kind.fileField]);
-    return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
-  });
-}
-
-/** The content of the file to which a field's value is written. `undefined` if the field has no value. */
-export function formatTextAsFileContent(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
-}
-
-/** The path of the file to which a manifest writes a value. `undefined` if it names none. */
-export function findWriteToPath({ kind, lifecycle }: DesiredResource): string | undefined {
-  const path = lifecycle.settings['write_to'];
-  return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
 }

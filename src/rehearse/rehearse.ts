@@ -141,20 +141,16 @@ function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
 }
 
 function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promise<ApplyResult> {
-  return applyPlan(
-    { ...plan, files: [] },
-    {
-      client,
-      sinks: NO_SINKS,
-      now: () => now,
-      sleep: async () => undefined,
-      conflictMs: 0,
-      signal: new AbortController().signal,
-      ids: new Map(),
-      onEvent: () => undefined,
-      writeFile: async () => undefined,
-    },
-  );
+  return applyPlan(plan, {
+    client,
+    sinks: NO_SINKS,
+    now: () => now,
+    sleep: async () => undefined,
+    conflictMs: 0,
+    signal: new AbortController().signal,
+    ids: new Map(),
+    onEvent: () => undefined,
+  });
 }
 
 /** A token sink that accepts every token and stores none. */

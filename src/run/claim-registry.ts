@@ -127,7 +127,6 @@ export function listStackClaims(
     return [
       ...listClaimedValues(resource, kind),
       ...listTakeOvers(resource, kind),
-      ...listFileClaims(resource, kind, cwd),
       ...listTokenFiles(resource, kind, { tokens, cwd, stack: state.stack.name }),
     ];
   });
@@ -167,23 +166,6 @@ function listTakeOvers(
     ...(adopt === undefined ? [] : [take('adopt', adopt)]),
     ...(former === undefined ? [] : [take('renamed_from', former)]),
   ];
-}
-
-function listFileClaims(
-  { address, lifecycle: { settings }, locate }: DesiredResource,
-  kind: Kind,
-  cwd: string,
-): readonly StackClaim[] {
-  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
-  return paths.flatMap(([name]): readonly StackClaim[] => {
-    const path = settings[name];
-    if (typeof path !== 'string') return [];
-    const said = `lifecycle.${name} writes to ${path}`;
-    const remedy = 'Choose another file for one of them.';
-    return [
-      { key: resolve(cwd, path), range: 'files', address, locate: () => locate(['lifecycle', name]), said, remedy },
-    ];
-  });
 }
 
 function listTokenFiles(

@@ -256,13 +256,6 @@ const write: z.ZodType<PlanFileWrite> = z.strictObject({
   last: z.boolean().describe('Whether the write starts only after all other writes have ended.'),
 });
 
-const file = z.strictObject({
-  address: z.string().describe('The resource whose value the file contains.'),
-  path: z.string().describe('Path, relative to the working folder or absolute.'),
-  text: optional(z.string()).describe('The text to write. Absent if it is known after apply.'),
-  replaces: optional(z.literal(true)).describe('Whether it replaces an existing file with other content.'),
-});
-
 export const SKIPPED_SCHEMA = z.strictObject({
   documents: z.int().describe('Documents with the apiVersion and kind of another tool.'),
   files: z.int().describe('Files that spec.skip_files names.'),
@@ -336,20 +329,16 @@ export const PLAN_MEMBERS = z
     dangers: dangerCounts,
     changes: z.array(CHANGE_SCHEMA),
     writes: z.array(write),
-    files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),
     violations: z.array(VIOLATION_SCHEMA),
     done: optional(
-      z.strictObject({
-        changes: z.array(
-          z.strictObject({
-            address: z.string().describe('Kind/name, with the id of a duplicate.'),
-            action: z.enum(CHANGE_ACTIONS),
-            paths: optional(texts).describe('The fields that are done. Absent if the whole change is.'),
-          }),
-        ),
-        files: texts.describe('Paths of files that have the approved content.'),
-      }),
+      z.array(
+        z.strictObject({
+          address: z.string().describe('Kind/name, with the id of a duplicate.'),
+          action: z.enum(CHANGE_ACTIONS),
+          paths: optional(texts).describe('The fields that are done. Absent if the whole change is.'),
+        }),
+      ),
     ).describe('What an approved plan contains beyond this plan, because it is done already.'),
     rehearsal: optional(
       z.strictObject({

@@ -39,19 +39,8 @@ export const FAILURE_RESULT_SCHEMA = z.looseObject({
   error: optional(z.looseObject({ message: text, remedy: optional(text) })),
 });
 
-const {
-  made,
-  stack,
-  baseUrl,
-  targets,
-  exclusions,
-  externals,
-  crossStackReferences,
-  ownerLabel,
-  files,
-  requests,
-  skipped,
-} = PLAN_MEMBERS.shape;
+const { made, stack, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, requests, skipped } =
+  PLAN_MEMBERS.shape;
 
 export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   command: z.literal('validate'),
@@ -100,7 +89,6 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   changes: z.array(DRIFTED_CHANGE_SCHEMA),
   kinds: z.array(text),
   unowned: z.array(UNOWNED_SCHEMA),
-  files,
   diagnostics,
   violations: z.array(VIOLATION_SCHEMA),
   requests,
@@ -124,14 +112,6 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
     ]),
   ),
   tokens: z.array(z.looseObject({ address: text, deliveredTo: text, rescued: z.boolean() })),
-  files: z.array(
-    z.looseObject({
-      address: text,
-      path: text,
-      outcome: z.enum(['applied', 'failed', 'skipped']),
-      message: optional(text),
-    }),
-  ),
   lookUps: count,
   next: optional(z.array(text)).describe('The next steps for the user, such as to apply again or to set NS records.'),
   diagnostics,

@@ -33,8 +33,8 @@ type SchemaFindingCode = 'bad-value' | 'bad-reference';
  * for all texts when they are read.
  */
 export function createTextSchema(type: TextType, use: SchemaUse): z.ZodType<string> {
-  const { maxBytes, format, isPath, known, mayBeSecret } = type;
-  let schema = isPath ? z.string().min(1) : z.string();
+  const { maxBytes, format, known, mayBeSecret } = type;
+  let schema = z.string();
   if (maxBytes !== undefined) schema = addByteLimit(schema, maxBytes);
   if (known !== undefined && use === 'manifest') return schema.meta(createKnownKeywords(known));
   if (format === undefined) return use === 'request' ? schema.meta({ pattern: NO_NUL_PATTERN }) : schema;

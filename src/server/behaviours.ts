@@ -74,7 +74,7 @@ function createDefaultBehaviour(kind: Kind): Behaviour {
       return { ...Object.fromEntries(entries.filter(([, value]) => value !== null)), ...spec };
     },
     compute: ({ id, spec }) => ({
-      ...(kind.fileField !== undefined && { [kind.fileField]: `${kind.title} ${id}` }),
+      ...(kind.issued !== undefined && { [kind.issued.field]: `${kind.title} ${id}` }),
       ...(kind.submission !== undefined && createUndecided(kind.fields, kind.submission, spec)),
     }),
     reveal: ({ id }, { identities }) => Object.fromEntries(revealed.map((name) => [name, identities.toToken(id)])),

@@ -45,6 +45,12 @@ export const RETIRED: readonly Retired[] = [
     instead: 'Leave the change out with --exclude ADDRESS.',
     page: 'docs/how-to/deletes.md',
   },
+  {
+    fields: ['SSHUserCertificate lifecycle.write_to', 'SSHUserCertificate lifecycle.keep_file'],
+    instead:
+      'Remove the line. `edgewise get SSHUserCertificate/NAME --format value=certificate` prints the certificate for a file.',
+    page: 'docs/how-to/ssh.md',
+  },
 ];
 
 /** Returns what to do instead of a retired option, command or field. */

@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-import { resolveLinks } from '../files/real-path.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
@@ -79,31 +77,13 @@ function formatMemberDifference({ name, before, after }: MemberDifference): stri
  * Compares a new plan with an approved one. `after` of the result lists what is done already, also what was done when
  * the approved plan was itself compared.
  */
-export function compareWithApproval({ plan, evidence }: PlanWithEvidence, approved: Plan, cwd: string): PlanComparison {
-  const paths = [...new Set([...plan.files.map(({ path }) => path), ...evidence.files.keys()])];
-  const comparison = comparePlans(withPaths(approved, paths, cwd), plan, evidence);
-  const { changes: earlier, files: written } = approved.done ?? { changes: [], files: [] };
-  const changes = [...earlier, ...comparison.done.changes];
-  const files = [...written, ...comparison.done.files];
-  return changes.length + files.length === 0
-    ? comparison
-    : { ...comparison, after: { ...plan, done: { changes, files } } };
+export function compareWithApproval({ plan, evidence }: PlanWithEvidence, approved: Plan): PlanComparison {
+  const comparison = comparePlans(approved, plan, evidence);
+  const done = [...(approved.done ?? []), ...comparison.done];
+  return done.length === 0 ? comparison : { ...comparison, after: { ...plan, done } };
 }
 
 /** Throws unless the new plan is as approved. */
 export function refuseUnapproved(comparison: PlanComparison, approvedName: string): void {
   if (!isSamePlan(comparison)) throw new NotApprovedError(comparison, approvedName);
-}
-
-/**
- * Replaces each file path in a plan by the path for the same file in `paths`. A plan that was made elsewhere may name
- * the file differently, such as `m` instead of `/work/m`.
- */
-function withPaths(plan: Plan, paths: readonly string[], cwd: string): Plan {
-  const resolvePath = (path: string): string => resolveLinks(resolve(cwd, path));
-  const named = new Map(paths.map((path) => [resolvePath(path), path]));
-  return {
-    ...plan,
-    files: plan.files.map((file) => ({ ...file, path: named.get(resolvePath(file.path)) ?? file.path })),
-  };
 }

@@ -1,4 +1,3 @@
-import { readPlannedFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { type ClockSkew, toServiceTime } from '../model/clock.ts';
@@ -12,13 +11,7 @@ import { listDeletedIds, listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import {
-  createDestroyState,
-  type KeptPrunes,
-  listWriteToPaths,
-  omitAllDesiredResources,
-  type PlanInput,
-} from '../plan/plan-input.ts';
+import { createDestroyState, type KeptPrunes, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
@@ -113,13 +106,12 @@ async function createLivePlanWithInput(client: ReadingClient, request: PlanReque
     desired,
     live,
     settings: createPlanSettings(request, desired),
-    files: await readPlannedFiles(listWriteToPaths(desired), { ...request, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
     missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
   };
   const decided = decidePlan(input);
-  const evidence = { decisions: decided.decisions, live: read, files: input.files };
+  const evidence = { decisions: decided.decisions, live: read };
   return { plan: createPlan(input, decided), input, evidence };
 }
 

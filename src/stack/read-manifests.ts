@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
-import { findKind } from '../kinds/tables/registry.ts';
 import { lintManifests } from '../lint/lint.ts';
 import { createManifestEnvironment } from '../manifest/environment.ts';
 import {
@@ -126,7 +125,7 @@ function listRefused(
 ): readonly Diagnostic[] {
   if (state === undefined) return [];
   const context = { cwd, roots, locateInStack: (path: FieldPath) => stack?.locate(path) };
-  return [...listRefusedInStack(state, context), ...listRefusedWrites(state, context)];
+  return listRefusedInStack(state, context);
 }
 
 function withRoots(
@@ -254,29 +253,6 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
 function computeFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
-}
-
-function listRefusedWrites({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
-  return [...resources.values()].flatMap((resource) =>
-    listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
-      const place = resolveWritePath(path, { cwd, roots });
-      if (!('finding' in place)) return [];
-      const { address } = resource;
-      const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;
-      return [createRefusedDiagnostic({ message, address, place: resource.locate(['lifecycle', name]) })];
-    }),
-  );
-}
-
-/** Lists the file paths in a resource's lifecycle, each with the name of its lifecycle setting. */
-function listWrittenPaths({ kind, lifecycle }: DesiredResource): readonly {
-  readonly name: string;
-  readonly path: string;
-}[] {
-  return Object.entries(lifecycle.settings).flatMap(([name, path]) => {
-    const type = findKind(kind)?.lifecycle[name]?.type;
-    return type?.type === 'text' && type.isPath && typeof path === 'string' ? [{ name, path }] : [];
-  });
 }
 
 function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 import { type StartedApply, startApply } from '../apply/apply.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
-import { createPlannedFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toServiceTime } from '../model/clock.ts';
@@ -43,11 +42,6 @@ export interface PlanToApply {
   readonly conflictMs: number;
   /** The token sinks, chosen for this plan. */
   readonly chosen: ChosenSinks;
-  /**
-   * Real paths of folders. Each file that the plan writes must be in one of these folders. Default: the repository of
-   * the working folder.
-   */
-  readonly roots?: readonly string[] | undefined;
   /** The ids of resources of other stacks that the plan waits for, by the address of the `External`. */
   readonly ids: ReadonlyMap<string, string>;
   /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
@@ -57,7 +51,6 @@ export interface PlanToApply {
 export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
   tokens: [],
-  files: [],
   diagnostics: [],
   lookUps: 0,
   interrupted: false,
@@ -69,7 +62,7 @@ export const EMPTY_APPLY_RESULT: ApplyResult = {
  */
 export async function openApply(
   client: Client,
-  { plan, chosen, conflictMs, roots, ids, afterOthers }: PlanToApply,
+  { plan, chosen, conflictMs, ids, afterOthers }: PlanToApply,
   options: ApplyRunOptions,
   host: Host,
 ): Promise<StartedApply> {
@@ -77,7 +70,6 @@ export async function openApply(
   for (const warning of await chosen.test()) onWarning(warning);
   signal.throwIfAborted();
   options.onStart?.(plan);
-  const { sleep, cwd, uid } = host;
   return startApply(plan, {
     client,
     sinks: chosen.sinks,
@@ -85,9 +77,8 @@ export async function openApply(
     signal,
     ids,
     now: () => toServiceTime(host.now(), client.clockSkew()),
-    sleep,
+    sleep: host.sleep,
     by: describePipeline(readCiJobLinks(host.env)),
-    writeFile: createPlannedFileWriter({ cwd, uid, roots }),
     conflictMs,
     afterOthers,
   });

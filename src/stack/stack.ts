@@ -12,7 +12,7 @@ import type { Send } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
-import { isEmptyWork, type Plan, type PlanComparison } from '../model/plan.ts';
+import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -370,11 +370,11 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const shown = isOwn ? given : await planApproved(planner, given, options);
       const again = planner.use(shown);
       const open = prepareApply(run, shown, options);
-      if (isEmptyWork(shown)) return EMPTY_APPLY_RESULT;
+      if (shown.writes.length === 0) return EMPTY_APPLY_RESULT;
       return account.write(async (client) => {
         await confirmWrites(options, shown.writes.length);
         const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
-        if (isEmptyWork(plan)) return EMPTY_APPLY_RESULT;
+        if (plan.writes.length === 0) return EMPTY_APPLY_RESULT;
         const { send, end } = await open(client, { ...options, plan });
         await send(plan.writes);
         return end();
@@ -418,11 +418,10 @@ export type PreparedApply = (
 function prepareApply({ parts, account, host }: Run, shown: Plan, consents: ApplyOptions): PreparedApply {
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
-  const { roots } = parts.state;
   const { conflictTimeout: conflictMs } = account.settings;
   return async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
     refuseAwaited(plan, ids);
-    return openApply(client, { plan, chosen, roots, conflictMs, ids, afterOthers }, options, host);
+    return openApply(client, { plan, chosen, conflictMs, ids, afterOthers }, options, host);
   };
 }
 
@@ -472,7 +471,7 @@ function createPlanner({ parts, account, host }: Run): Planner {
     return plan;
   };
   const compare = async (approved: Plan, options: PlanOptions): Promise<PlanComparison> => {
-    const comparison = compareWithApproval(await make(options, approved), approved, host.cwd);
+    const comparison = compareWithApproval(await make(options, approved), approved);
     remember(comparison.after, options);
     return comparison;
   };

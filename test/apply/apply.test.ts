@@ -85,7 +85,6 @@ async function applyWrites(writes: readonly Write[], { answer, list, sink = WORK
     sleep: async () => undefined,
     signal: new AbortController().signal,
     ids: new Map(),
-    writeFile: async () => undefined,
   });
   return { result, sent, events };
 }

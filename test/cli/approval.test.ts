@@ -132,7 +132,7 @@ describe('apply --approved', () => {
     await using stack = await openStack({ cwd: folder, env, transport: recorder.transport });
     const error = await stack.apply(approved).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(NotApprovedError);
-    expect(error).toMatchObject({ comparison: { more: { changes: [{ change: { address: 'TCPEdge/merged' } }] } } });
+    expect(error).toMatchObject({ comparison: { more: [{ change: { address: 'TCPEdge/merged' } }] } });
     const comparison = await stack.compare(approved);
     expect(isSamePlan(comparison)).toBe(false);
     expect(listWrites(workspace)).toEqual([]);
@@ -246,8 +246,8 @@ describe('a part of an approved plan', () => {
     const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes --format json');
     expect(exitCode).toBe(6);
     expect(JSON.parse(stdout)).toMatchObject({
-      done: { changes: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }] },
-      less: { changes: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports', changed: 'manifests' }] }] },
+      done: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }],
+      less: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports', changed: 'manifests' }] }],
     });
   });
 });
@@ -322,7 +322,7 @@ describe('an apply after the answer yes', () => {
     expect(exitCode).toBe(0);
     const { outcomes, plan } = JSON.parse(stdout);
     expect(outcomes).toMatchObject([{ address: 'TCPEdge/b' }]);
-    expect(plan.done).toEqual({ changes: [{ action: 'create', address: 'TCPEdge/a' }], files: [] });
+    expect(plan.done).toEqual([{ action: 'create', address: 'TCPEdge/a' }]);
   });
 
   it('does not repeat a rotation that was done before the question', async () => {

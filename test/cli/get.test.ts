@@ -108,7 +108,6 @@ describe('get', () => {
     ['AgentIngress/agents --format value=ns_targets', /^(\S+\n)+$/],
     ['AgentIngress/agents --format value=uri', /^\/agent_ingresses\/agin_\S+\n$/],
     ['AgentIngress/agents --format value=certificate_management_status.provisioning_job.msg', /provisioned/],
-    ['AgentIngress/agents --format value=certificate_management_status.renews_at', ''],
     ['AgentIngress/agents --format value=description', 'a \\u001b[2J b\n'],
     ['SSHUserCertificate/ci --format value=valid_until', '2026-03-02T12:00:00Z\n'],
     ['SSHUserCertificate/ci --format value=certificate', /^ssh-ed25519-cert-v01@openssh\.com \S+ \S+\n$/],
@@ -116,6 +115,7 @@ describe('get', () => {
     ['TCPEdge --format value=hostports', 'TCPEdge/postgres\t1.tcp.example.net:20001\n'],
     ['TCPEdge/postgres --format value=name', 'postgres\n'],
     ['SSHUserCertificate/ci --format value=extensions.permit-pty', '\n'],
+    ['--format value=certificate_management_status.renews_at', ''],
   ])('prints one value: %s', async (words, expected) => {
     const { exitCode, stdout, stderr } = await applied.edgewise(`get edgewise.yaml ${words}`);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -199,6 +199,14 @@ describe('get', () => {
       expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),
     ]);
     expect((await edgewise('get edgewise.yaml TCPEdge')).stdout).toContain('protected, shares its mark');
+    const [first = '', second = ''] = stdout.trimEnd().split('\n');
+    expect(await edgewise('get edgewise.yaml TCPEdge/postgres --format value=id')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`TCPEdge/postgres is the mark of ${first} and ${second}: name one.`),
+    });
+    const named = await edgewise(`get edgewise.yaml ${second} --format value=id`);
+    expect(named).toMatchObject({ exitCode: 0, stdout: `${second.split('@')[1]}\n` });
   });
 
   it('shows first what a resource serves, by names of the manifests, in a terminal of 80 columns', async () => {
@@ -300,6 +308,33 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
   ])('refuses an unknown resource: get %s', async (words, exitCode, message) => {
     const result = await applied.edgewise(`get edgewise.yaml ${words}`);
     expect(result).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['AgentIngress/agents', 'certificate_management_status.renews_at', 'has no value'],
+    ['AgentIngress/agents', 'region_domains[9]', 'has no value'],
+    ['Credential/agent', 'acl', 'has no value'],
+  ])('ends with 1 and prints nothing if %s has no %s', async (address, field, why) => {
+    const { exitCode, stdout, stderr } = await applied.edgewise(`get edgewise.yaml ${address} --format value=${field}`);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toContain(`${address}: ${field} ${why}.`);
+  });
+
+  it('prints the value of a new certificate while the old one is kept', async () => {
+    const kept = (days: number) =>
+      ALL.replace(
+        'principals: [deploy] }\n',
+        `principals: [deploy] }\nlifecycle: { valid_for: ${days}d, keep_old_for: 1h }\n`,
+      );
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': kept(30) });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': kept(60) });
+    expect(await edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+    const { resources } = JSON.parse((await edgewise('get edgewise.yaml SSHUserCertificate --format json')).stdout);
+    expect(resources).toHaveLength(2);
+    const [newer] = resources.filter(({ retiresAt }: { readonly retiresAt?: string }) => retiresAt === undefined);
+    const { stdout } = await edgewise('get edgewise.yaml SSHUserCertificate/ci --format value=certificate');
+    expect(stdout).toBe(`${newer.computed.certificate}\n`);
   });
 
   it('says that apply creates a resource that has a manifest and is not live', async () => {

@@ -6,7 +6,6 @@ import { PLAN_FORMAT } from '../../src/model/plan.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
 const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
-const WITH_SINK = { 'stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n` };
 
 describe('an input that is no file is refused at once, before any request', () => {
   it.each([
@@ -64,22 +63,6 @@ describe('a pipe', () => {
     expect(stdout + stderr).toContain('pipe is larger than 32 MiB');
     expect(exitCode).toBe(3);
   });
-});
-
-it('does not wait for a pipe to which a manifest was written', async () => {
-  const workspace = await createWorkspace(WITH_SINK);
-  execFileSync('mkfifo', [join(workspace.folder, 'pipe')]);
-  const certificate = `---
-apiVersion: edgewise/v1
-kind: SSHUserCertificate
-metadata: { name: a }
-spec:
-  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L
-  ssh_certificate_authority_id: sshca_2k9XLTJrEKpUhfwyWqZzQNvMbcA
-lifecycle: { write_to: pipe }
-`;
-  await workspace.write({ 'stack.yaml': `${STACK}${certificate}` });
-  expect(await workspace.edgewise('plan stack.yaml')).toMatchObject({ exitCode: 0 });
 });
 
 describe('a mutated plan file', () => {

@@ -1,4 +1,4 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
@@ -64,12 +64,6 @@ describe('a run', () => {
     expect(await expectRefused(workspace, `plan edgewise.yaml ${at} -o account.json`)).toBe(3);
   });
 
-  it('does not write a certificate over a manifest', async () => {
-    const text = STACK + toCertificate({ lifecycle: { write_to: 'edgewise.yaml' } });
-    const workspace = await createWorkspace({ 'edgewise.yaml': text });
-    expect(await expectRefused(workspace, 'apply edgewise.yaml --yes')).toBe(3);
-  });
-
   it.each([
     ['with a mistake in it', `${STACK}---\nkind: Nothing\n`, 'plan edgewise.yaml --report json=edgewise.yaml'],
     ['that cannot be parsed', '{', 'apply . --yes --report markdown=./edgewise.yaml'],
@@ -106,35 +100,5 @@ describe('a run', () => {
       for (const file of ['plan.json', 'notes.md'])
         expect(await readFile(join(folder, file), 'utf8')).toContain(`1.tcp.example.net:${port}`);
     }
-  });
-});
-
-describe('a saved plan', () => {
-  const manifests = STACK + toCertificate({ lifecycle: { write_to: 'alice-cert.pub' } });
-
-  it('does not overwrite a file that did not exist when the plan was made', async () => {
-    const { edgewise, recorder, write, folder } = await createWorkspace({ 'edgewise.yaml': manifests });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    await write({ 'alice-cert.pub': 'mine\n' });
-    recorder.take();
-    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
-    expect(stdout).toContain(
-      'alice-cert.pub: what is issued for SSHUserCertificate/alice (known after apply; replaces',
-    );
-    expect(exitCode).toBe(6);
-    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(await readFile(join(folder, 'alice-cert.pub'), 'utf8')).toBe('mine\n');
-  });
-
-  it('overwrites a file that it says it replaces, and counts its own file as done', async () => {
-    const { edgewise, folder, write } = await createWorkspace({ 'edgewise.yaml': manifests });
-    await writeFile(join(folder, 'alice-cert.pub'), 'older\n');
-    expect((await edgewise('plan edgewise.yaml -o plan.json')).stdout).toContain('replaces an existing file');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    await write({ 'edgewise.yaml': manifests.replace('alice-cert.pub', 'second.pub') });
-    await edgewise('plan edgewise.yaml -o plan.json');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
   });
 });

@@ -10,7 +10,22 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 /** A document that sets the field. */
-const DOCUMENTS: Readonly<Record<string, string>> = {};
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'SSHUserCertificate lifecycle.write_to': toCertificate('write_to: alice-cert.pub'),
+  'SSHUserCertificate lifecycle.keep_file': toCertificate('keep_file: true'),
+};
+
+function toCertificate(setting: string): string {
+  return `apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: alice }
+spec:
+  ssh_certificate_authority_id: sshca_1
+  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L
+  principals: [alice]
+lifecycle: { ${setting} }
+`;
+}
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 

@@ -382,7 +382,7 @@ describe('a credential or certificate that the service does not store as asked',
 
   it('is created once, is recorded as not delivered, and is replaced only on request', async () => {
     const workspace = await createWorkspace({
-      'edgewise.yaml': toCertificate({}, { valid_for: '30d', write_to: 'alice-cert.pub' }),
+      'edgewise.yaml': toCertificate({}, { valid_for: '30d' }),
     });
     const transport = changing(workspace, END, CAPPED);
     const edgewise = (line: string) => workspace.edgewise(line, { transport });
@@ -404,7 +404,7 @@ describe('a credential or certificate that the service does not store as asked',
     expect(toRequests(workspace)).toEqual(['POST', 'DELETE', 'PATCH']);
     expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);
     // The manifest now requests the stored value.
-    await workspace.write({ 'edgewise.yaml': toCertificate({}, { valid_for: '1d', write_to: 'alice-cert.pub' }) });
+    await workspace.write({ 'edgewise.yaml': toCertificate({}, { valid_for: '1d' }) });
     const last = await edgewise('apply --yes');
     expect(last.exitCode, last.stdout).toBe(0);
     expect(workspace.server.snapshot().resources['SSHUserCertificate']).toHaveLength(1);

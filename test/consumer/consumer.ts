@@ -4,22 +4,20 @@ import {
   applyPlan,
   computeDrift,
   createClient,
+  createDestroyState,
   createFetchTransport,
   createPlan,
-  createPlannedFileWriter,
   createReadRequest,
   createTokenSinks,
   type DesiredState,
   hasDrift,
   type LiveState,
-  listWriteToPaths,
   loadReportRenderer,
   NO_TOKEN_SETTINGS,
   openStack,
   type Plan,
   readLive,
   readManifestFiles,
-  readPlannedFiles,
   renderTextReport,
   type StackOptions,
   type Transport,
@@ -82,7 +80,6 @@ async function createLivePlan(
     targets: [],
     now,
     rotate: [],
-    files: await readPlannedFiles(listWriteToPaths(desired), { cwd: process.cwd(), uid: process.getuid?.() }),
     diagnostics: [],
   });
   return { plan: made, live, now };
@@ -114,7 +111,6 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     now: () => new Date(),
     signal: new AbortController().signal,
     ids: new Map(),
-    writeFile: createPlannedFileWriter({ cwd: process.cwd(), uid: process.getuid?.() }),
   });
   assert.deepEqual(result.diagnostics, []);
   assert.ok(result.outcomes.length > 0);
@@ -150,8 +146,8 @@ await converge({ baseUrl: reached.url });
 await reached.close();
 
 // The report of an error has only a stack trace: functions keep their names in it.
-// @ts-expect-error: this is no place for files
-assert.throws(() => listWriteToPaths(undefined), { stack: /at listWriteToPaths/ });
+// @ts-expect-error: this is no desired state
+assert.throws(() => createDestroyState(undefined), { stack: /at createDestroyState/ });
 
 const msw = setupServer(...createMswHandlers(createServer(), BASE_URL));
 msw.listen();

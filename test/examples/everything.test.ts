@@ -14,9 +14,6 @@ import { parseDocuments } from './parse-documents.ts';
 /** `adopt` names an existing resource, so it is in a comment. Here it counts. */
 const ADOPT_IN_COMMENT = /# (adopt: \w+).*/;
 
-/** `write_to` writes a file, and the examples write none in their folder. */
-const WRITE_TO_IN_COMMENT = /# (write_to: [\w.-]+).*/;
-
 /** Its policies are in another example. */
 const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
 
@@ -26,7 +23,7 @@ const KEY_IN_COMMENT = /# (key_env: \w+) .*/;
 /** It would need another tool. */
 const RENDER_IN_COMMENT = /# (render: \[.*?\]) .*/;
 
-const IN_COMMENTS = [ADOPT_IN_COMMENT, WRITE_TO_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT, RENDER_IN_COMMENT];
+const IN_COMMENTS = [ADOPT_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT, RENDER_IN_COMMENT];
 
 const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
   const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');

@@ -73,8 +73,7 @@ describe('a file outside of the repository that a pull request names', () => {
     ['spec.inputs[0]', toStack('{ inputs: ["../outside/**"] }')],
     ['spec.tokens.default.directory', toStack('{ tokens: { default: { directory: ../home } } }')],
     ['spec.tokens.credentials.ci.directory', toStack('{ tokens: { credentials: { ci: { directory: /tmp/t } } } }')],
-    ['lifecycle.write_to', STACK + toCertificate('{ write_to: ../home/.bashrc }')],
-    ['lifecycle.write_to', STACK + toCertificate('{ write_to: .git/hooks/post-checkout }')],
+    ['spec.tokens.default.directory', toStack('{ tokens: { default: { directory: .git/hooks } } }')],
     // Names that the file systems of Windows and macOS resolve to .git.
     ...[
       '.GIT',
@@ -87,8 +86,8 @@ describe('a file outside of the repository that a pull request names', () => {
       '.g\u200cit',
       '.git\ufeff',
     ].map((name): [string, string] => [
-      'lifecycle.write_to',
-      STACK + toCertificate(`{ write_to: ${JSON.stringify(`${name}/hooks/post-checkout`)} }`),
+      'spec.tokens.default.directory',
+      toStack(`{ tokens: { default: { directory: ${JSON.stringify(`${name}/hooks`)} } } }`),
     ]),
     ['spec.public_key', STACK + toCertificate('{}', '{ file: ../key.txt }')],
     ['spec.public_key', STACK + toCertificate('{}', '{ file: .git/token.yaml }')],
@@ -207,17 +206,6 @@ function toCredential(): string {
 }
 
 describe('a folder that becomes a link between plan and apply', () => {
-  it('gets no certificate, and the link is not followed', async () => {
-    const workspace = await createCheckout({ 'm.yaml': STACK + toCertificate('{ write_to: keys/alice-cert.pub }') });
-    const edgewise = createCheckoutRunner(workspace);
-    expect(await edgewise('plan . -o plan.json')).toMatchObject({ exitCode: 0 });
-    await symlink('../home', join(workspace.folder, 'repo/keys'));
-    const { exitCode, stdout, stderr } = await edgewise('apply plan.json --yes');
-    expect(exitCode).toBe(3);
-    expect(stdout + stderr).toContain('keys/alice-cert.pub');
-    expect(await readdir(join(workspace.folder, 'home'))).toEqual(['.bashrc']);
-  });
-
   it('gets no token', async () => {
     const workspace = await createCheckout({
       'm.yaml': toStack('{ tokens: { default: { directory: tokens } } }') + toCredential(),
@@ -232,26 +220,5 @@ describe('a folder that becomes a link between plan and apply', () => {
     }
     expect(await readdir(join(workspace.folder, 'home'))).toEqual(['.bashrc']);
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-});
-
-describe('a file to write', () => {
-  it('is refused at a link in its place or on the way, also inside of the repository', async () => {
-    const workspace = await createCheckout({
-      'a/m.yaml': STACK + toCertificate('{ write_to: alice-cert.pub }'),
-      'b/m.yaml': STACK + toCertificate('{ write_to: keys/alice-cert.pub }'),
-      'real/x': 'x\n',
-    });
-    await symlink('../real/x', join(workspace.folder, 'repo/a/alice-cert.pub'));
-    await symlink('../real', join(workspace.folder, 'repo/b/keys'));
-    for (const [folder, why] of Object.entries({
-      a: 'is a symbolic link',
-      b: 'is reached through the symbolic link',
-    })) {
-      const { exitCode, stderr } = await createCheckoutRunner(workspace)(`apply ${folder} --yes`);
-      expect(exitCode).toBe(3);
-      expect(stderr).toContain(why);
-    }
-    expect(await readFile(join(workspace.folder, 'repo/real/x'), 'utf8')).toBe('x\n');
   });
 });

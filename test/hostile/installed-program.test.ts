@@ -74,7 +74,7 @@ const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unkno
     },
   ],
   ['targets that were added', '--target: approved: TCPEdge/door; now: (none)', (scene) => editPlan(scene, withTargets)],
-  ['a file at another path', '/etc/cron.d/x: what is issued', (scene) => editPlan(scene, withFile)],
+  ['a file to write', 'plan.json', (scene) => editPlan(scene, withFile)],
 ];
 
 const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
@@ -177,17 +177,6 @@ async function createFolder({ folder }: Scene, text: string): Promise<void> {
 
 const toVariable = (name: string): string => `$\{env:${name}}`;
 
-const CERTIFICATE = toManifest(
-  'SSHUserCertificate',
-  'alice',
-  {
-    ssh_certificate_authority_id: 'sshca_1',
-    principals: ['alice'],
-    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
-  },
-  { lifecycle: { write_to: 'out/.bashrc' } },
-);
-
 const toManifestText = (text: string) => `${toStack('test')}${toManifest('TCPEdge', 'door', { description: text })}`;
 
 /** The contents of a pull request, and the messages that they cause. Nothing is sent, and no text of other files is shown. */
@@ -201,7 +190,12 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
     { DEPLOY_KEY: SECRET },
   ],
   ['policies in a link', 'lies outside of the repository', toStack('test', { policies: ['out/policies.yaml'] }), {}],
-  ['write_to behind a link', 'lies outside of the repository', `${toStack('test')}${CERTIFICATE}`, {}],
+  [
+    'a folder for tokens behind a link',
+    'lies outside of the repository',
+    toStack('test', { tokens: { default: { directory: 'out/tokens' } } }),
+    {},
+  ],
 ];
 
 describe('a plan of a pull request is refused before any request with', () => {

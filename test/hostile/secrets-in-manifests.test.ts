@@ -71,7 +71,8 @@ describe('a secret in a header', () => {
       'drift --verbose',
       'drift --format json',
       'get --format yaml',
-      'get --format value=spec.request_headers',
+      'get --format value=request_headers',
+      'get HTTPSEdgeRoute/checkout --format value=request_headers.add.authorization',
       `export --modules-of ${EDGE}/${ROUTE}`,
       `apply --yes --verbose ${REPORTS}`,
     ]) {
@@ -84,6 +85,19 @@ describe('a secret in a header', () => {
     expect(await edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift', OFFERED)).toMatchObject({ exitCode: 0 });
   });
+
+  it.each(['request_headers.add.authorization', 'request_headers.add', 'request_headers'])(
+    'is a failure as the one value that a script asks for, and prints nothing: %s',
+    async (field) => {
+      const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
+      await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+      const line = `get HTTPSEdgeRoute/checkout --format value=${field}`;
+      const { exitCode, stdout, stderr } = await workspace.edgewise(line, OFFERED);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toContain(`HTTPSEdgeRoute/checkout: ${field} is or contains a secret, which is not shown.`);
+      expect(await workspace.edgewise(`${line} --show-secrets`, OFFERED)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   it('appears in no message about its document, however invalid that is', async () => {
     const mixed = `${D}{secret:UPSTREAM}\n${D}{env:UPSTREAM}`;

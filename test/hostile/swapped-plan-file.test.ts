@@ -15,23 +15,19 @@ interface ManifestValues {
   readonly port?: number;
   readonly restriction?: object;
   readonly acl?: string;
-  readonly file?: string;
 }
 
 /** The deletes of two resources need consent. */
 const GUARDED = `${STACK}spec: { guard: { max_deletes: 1 } }\n`;
 
-function toManifests(
-  text: string,
-  { port = 20_002, restriction = ONLY_OFFICE, acl = 'office', file = 'a' }: ManifestValues = {},
-) {
+function toManifests(text: string, { port = 20_002, restriction = ONLY_OFFICE, acl = 'office' }: ManifestValues = {}) {
   const hostports = [`1.tcp.example.net:${port}`];
   const certificate = { ssh_certificate_authority_id: 'sshca_1', principals: ['alice'], public_key: KEY };
   return [
     GUARDED,
     toManifest('TCPEdge', 'door', { hostports, ...restriction }),
     toManifest('Credential', 'agent', { acl: [acl === '*' ? acl : `bind:${acl}.example.com`] }),
-    toManifest('SSHUserCertificate', 'alice', certificate, { lifecycle: { write_to: `${file}-cert.pub` } }),
+    toManifest('SSHUserCertificate', 'alice', certificate),
     text,
   ].join('');
 }
@@ -99,16 +95,6 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
     'targets that were added to it',
     '--target: approved: TCPEdge/door; now: (none)',
     edit((plan) => ({ ...plan, targets: ['TCPEdge/door'] })),
-  ],
-  [
-    'a file at another path',
-    'm-evil/b-cert.pub: what is issued for SSHUserCertificate/alice',
-    createSwappedPlan({ file: 'b' }),
-  ],
-  [
-    'a file at a path that was written into it',
-    '/etc/cron.d/x: what is issued for SSHUserCertificate/alice',
-    edit((plan) => ({ ...plan, files: plan.files.map((file) => ({ ...file, path: '/etc/cron.d/x' })) })),
   ],
   [
     'a limit of deletes that was raised',
@@ -186,7 +172,7 @@ const INVENTED: readonly (readonly [string, Attack])[] = [
   ['a rehearsal', edit((plan) => ({ ...plan, rehearsal: { writes: 99, rejected: 0, remaining: 0, tokens: 0 } }))],
   ['no rehearsal', edit(({ rehearsal: _, ...plan }) => plan)],
   ['a name for an id', edit((plan) => ({ ...plan, externals: { 'External/reviewed-by-security': 'ipp_1' } }))],
-  ['done changes', edit((plan) => ({ ...plan, done: { changes: [], files: ['reviewed by security'] } }))],
+  ['done changes', edit((plan) => ({ ...plan, done: [{ action: 'create', address: 'reviewed by security' }] }))],
   [
     'a write to another resource',
     edit((plan) => ({

@@ -70,7 +70,6 @@ describe('a resource of an invented kind', () => {
       'goldens/created.txt',
     );
     expect(await readFile(join(folder, 'words/agnes.token'), 'utf8')).toMatch(/^\w{27}_\w{20}\n$/);
-    expect(await readFile(join(folder, 'agnes.txt'), 'utf8')).toMatch(/^pilot pass plt_\w{27}\n$/);
     await change('Lighthouse', { colour: 'green', signalling: { enabled: false }, is_lit: false });
     await expect(await show('drift', 'apply --yes', 'drift')).toMatchFileSnapshot('goldens/reverted.txt');
     wait(11);
@@ -95,7 +94,9 @@ describe('a resource of an invented kind', () => {
     const shown = await show(
       'get',
       'get --verbose',
+      'get Lighthouse/skerry --format value=colour',
       'get Lighthouse/skerry --format value=condition',
+      'get PilotPass/agnes --format value=paper',
       'get --format json',
     );
     await expect(shown).toMatchFileSnapshot('goldens/shown.txt');

@@ -156,8 +156,10 @@ const PILOT_PASS = defineKind({
   path: '/pilot_passes',
   listKey: 'passes',
   validity: { after: 'valid_after', until: 'valid_until', defaultMs: 86_400_000 },
-  fileField: 'paper',
-  checkFile: (text) => (text.includes('\n\n') ? 'has an empty line in it' : undefined),
+  issued: {
+    field: 'paper',
+    check: (text) => (text.includes('\n\n') ? 'has an empty line in it' : undefined),
+  },
   check: ({ valid_after: after, valid_until: until }) =>
     typeof after === 'string' && typeof until === 'string' && Date.parse(after) >= Date.parse(until)
       ? [{ path: ['valid_until'], message: 'valid_until is not later than valid_after' }]
@@ -166,7 +168,6 @@ const PILOT_PASS = defineKind({
     valid_for: field(textOfFormat('duration'), 'How long it is valid, from when it is made.'),
     renew_before: field(textOfFormat('duration'), 'How long before its end it is replaced.'),
     rotate_after: field(textOfFormat('duration'), 'How old it may become.'),
-    write_to: field(text({ isPath: true }), 'File that apply keeps equal to the paper.'),
   },
   checkLifecycle: (settings, spec) => {
     const { valid_for: validFor = '24h', renew_before: renewBefore = '0h' } = settings;

@@ -19,7 +19,6 @@ const TYPES: TypeWords = {
     orFile: true,
     cel: true,
     known: true,
-    isPath: true,
     ignoresFinalSpace: true,
     mayBeSecret: true,
   },

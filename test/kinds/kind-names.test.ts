@@ -12,6 +12,7 @@ const NAMED: readonly (readonly [why: string, files: string])[] = [
   ],
   ['what a seed says about such behaviour', 'src/{schemas,server}/{seed,service,server,behaviour}.ts'],
   ['an example of a manifest', 'src/manifest/starter.ts'],
+  ['fields that were retired', 'src/settings/retired.ts'],
 ];
 
 const EXPECTED = new Set(NAMED.flatMap(([, files]) => globSync(files)));

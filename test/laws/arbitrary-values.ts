@@ -19,10 +19,9 @@ export function arbitrarySpec(kind: Kind): fc.Arbitrary<Spec> {
   return arbitraryFields(Object.fromEntries(kind.specFields));
 }
 
-/** Any settings of a kind in `lifecycle`, except files to write. Their periods are longer than a world lasts. */
+/** Any settings of a kind in `lifecycle`. Their periods are longer than a world lasts. */
 export function arbitrarySettings(kind: Kind): fc.Arbitrary<Spec> {
-  const isFile = ({ type }: Field) => type.type === 'text' && type.isPath === true;
-  return arbitraryFields(Object.fromEntries(Object.entries(kind.lifecycle).filter(([, field]) => !isFile(field))));
+  return arbitraryFields(kind.lifecycle);
 }
 
 /** Any value that a manifest may set for a field. */

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift, type DriftedChange } from '../../src/model/drift.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { ExtraChanges, Plan, PlanComparison, SafetyViolation } from '../../src/model/plan.ts';
+import type { ExtraChange, Plan, PlanComparison, SafetyViolation } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
 import type { PlannedTokenSink } from '../../src/model/token-sink.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
@@ -161,10 +161,6 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 export const result: fc.Arbitrary<ApplyResult> = fc.record({
   outcomes: fc.array(outcome, { maxLength: 4 }),
   tokens: fc.array(fc.record({ address: text, deliveredTo: text, rescued: fc.boolean() }), { maxLength: 2 }),
-  files: fc.array(
-    fc.record({ address: text, path: text, outcome: fc.constantFrom('applied', 'failed', 'skipped'), message: text }),
-    { maxLength: 2 },
-  ),
   diagnostics: fc.array(diagnostic, { maxLength: 2 }),
   lookUps: fc.nat(),
   interrupted: fc.boolean(),
@@ -210,16 +206,16 @@ const drift: fc.Arbitrary<Drift> = fc
       ),
     }),
   )
-  .map(([{ stack, baseUrl, targets, externals, files, diagnostics, violations, requests }, happened]) => {
-    return { stack, baseUrl, targets, externals, files, diagnostics, violations, requests, ...happened };
+  .map(([{ stack, baseUrl, targets, externals, diagnostics, violations, requests }, happened]) => {
+    return { stack, baseUrl, targets, externals, diagnostics, violations, requests, ...happened };
   });
 
 /** Two plans that differ in everything: half of the changes as a whole, the others in each of their fields. */
 const comparison: fc.Arbitrary<PlanComparison> = fc
   .record({ before: plan, after: plan, said: text })
   .map(({ said, ...plans }): PlanComparison => {
-    const toExcess = ({ changes, files: written }: Plan): ExtraChanges => ({
-      changes: changes
+    const toExcess = ({ changes }: Plan): readonly ExtraChange[] =>
+      changes
         .filter(({ action }) => action !== 'no-op')
         .map((one, index) => ({
           change: one,
@@ -231,11 +227,9 @@ const comparison: fc.Arbitrary<PlanComparison> = fc
             changed: 'both',
           })),
           dangers: [],
-        })),
-      files: written,
-    });
+        }));
     const members = [{ name: said, before: said, after: [said] }];
-    const done = { changes: [{ address: said, action: 'update' as const, paths: [said] }], files: [said] };
+    const done = [{ address: said, action: 'update' as const, paths: [said] }];
     const after = { ...plans.after, done };
     return { before: plans.before, after, members, more: toExcess(after), less: toExcess(plans.before), done };
   });

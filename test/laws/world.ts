@@ -155,8 +155,7 @@ export class World {
     const read = await this.#readInput(stack, options);
     const input = { ...read, rotated: listFinishedRotations(approved, read.live, read.rotate) };
     const decided = decidePlan(input);
-    const { live, files } = input;
-    return comparePlans(approved, createPlan(input, decided), { decisions: decided.decisions, live, files });
+    return comparePlans(approved, createPlan(input, decided), { decisions: decided.decisions, live: input.live });
   }
 
   async #readInput(
@@ -206,7 +205,6 @@ export class World {
       rotate,
       retire,
       keepDrift,
-      files: new Map(),
     };
   }
 
@@ -221,7 +219,6 @@ export class World {
       sleep,
       signal,
       ids: new Map(),
-      writeFile: async () => undefined,
     });
   }
 

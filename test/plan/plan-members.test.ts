@@ -24,13 +24,11 @@ const CREATED: Change = createChange('Credential/c', 'create', {
   token: { directory: 'tokens' },
 });
 const DELETED: Change = createLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_2', spec: { description: 'x' } });
-const FILE = { address: 'SSHUserCertificate/a', path: 'a.pub', text: 'x' };
 
 const PLAN: Plan = createPlan({
   changes: [DELETED, UPDATED, CREATED],
   takeOver: ['other'],
   crossStackReferences: { 'External/x': { stack: 'other', resource: 'WeightedBackend/pool' } },
-  files: [FILE],
   violations: [{ rule: 'protect', message: 'm', remedy: 'r', addresses: [EDGE] }],
 });
 
@@ -47,7 +45,6 @@ const set = (parts: Partial<Plan>) => (plan: Plan) => ({ ...plan, ...parts });
 const difference = (parts: object) => change(UPDATE, { differences: [{ ...UPDATED.differences[0], ...parts }] });
 const danger = (at: number, parts: object) =>
   change(UPDATE, { dangers: (UPDATED.dangers ?? []).map((one, index) => (index === at ? { ...one, ...parts } : one)) });
-const file = (parts: object) => set({ files: [{ ...FILE, ...parts }] });
 const violation = (parts: object) => set({ violations: PLAN.violations.map((one) => ({ ...one, ...parts })) });
 
 /** A plan in which only this member differs. Absent: the member cannot differ alone. */
@@ -103,10 +100,6 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'changes.dangers.consequence': danger(1, { consequence: 'other' }),
   'changes.live.id': change(UPDATE, { live: { ...UPDATED.live, id: 'edgtcp_9' } }),
   'changes.live.spec': change(DELETE, { live: { ...DELETED.live, spec: { description: 'y' } } }),
-  'files.address': file({ address: 'SSHUserCertificate/b' }),
-  'files.path': file({ path: 'b.pub' }),
-  'files.text': file({ text: 'y' }),
-  'files.replaces': file({ replaces: true }),
   'violations.rule': violation({ rule: 'rejected-write' }),
   'violations.addresses': violation({ addresses: ['TCPEdge/b'] }),
   'violations.message': violation({ message: 'other' }),
@@ -124,7 +117,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   skipped: set({ skipped: { documents: 1, files: 2 } }),
   manifests: set({ manifests: ['other'] }),
   externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
-  done: set({ done: { changes: [], files: ['x'] } }),
+  done: set({ done: [{ action: 'create', address: 'TCPEdge/a' }] }),
   rehearsal: set({ rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 } }),
   requests: set({ requests: { read: 99, apply: 99, leastMs: 99 } }),
 };

@@ -121,7 +121,7 @@ function listOwnLines(rendered: string): readonly string[] {
 const WIDE: TextStyleOptions = { color: true, width: 0, verbose: true };
 
 const OF_PLAN =
-  /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |Deletes and replacements:|This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning)|! \d+ dangers? )/;
+  /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |Deletes and replacements:|This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning)|! \d+ dangers? )/;
 
 export function expectOwnLinesOfPlan(plan: Plan): void {
   const lines = listOwnLines(renderPlanText(plan, WIDE));

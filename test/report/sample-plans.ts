@@ -37,7 +37,6 @@ export function createPlan(parts: Partial<Plan> = {}): Plan {
     changes: [],
     writes: [],
     diagnostics: [],
-    files: [],
     violations: [],
     requests: { read: 8, apply: parts.writes?.length ?? 0, leastMs: 0 },
     ...parts,

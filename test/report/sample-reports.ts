@@ -43,10 +43,10 @@ export const MISTAKE: Diagnostic = {
 
 /** A comparison with these resources. */
 export function createDrift(changes: readonly DriftedChange[], parts: Partial<Drift> = {}): Drift {
-  const { stack, baseUrl, targets, externals, files, diagnostics, violations, requests } = createPlan();
+  const { stack, baseUrl, targets, externals, diagnostics, violations, requests } = createPlan();
   const made = { at: '2026-03-01T12:00:00Z' };
   const read = { ...requests, read: 8 };
-  const known = { stack, baseUrl, made, targets, externals, files, diagnostics, violations, requests: read };
+  const known = { stack, baseUrl, made, targets, externals, diagnostics, violations, requests: read };
   return { ...known, changes, kinds: ['TCPEdge', 'WeightedBackend'], unowned: [], ...parts };
 }
 
@@ -67,7 +67,6 @@ const ACTIONS: Readonly<Record<DriftState, Action>> = {
   differs: 'update',
   missing: 'create',
   unowned: 'adopt',
-  'file-differs': 'no-op',
   'to-prune': 'delete',
 };
 

@@ -26,7 +26,7 @@ export function createSkippedOutcome(write: Write, ...waitedFor: readonly WriteI
 
 /** A result of these outcomes. */
 export function createApplyResult(outcomes: readonly Outcome[], parts: Partial<ApplyResult> = {}): ApplyResult {
-  return { outcomes, tokens: [], files: [], diagnostics: [], lookUps: 0, interrupted: false, ...parts };
+  return { outcomes, tokens: [], diagnostics: [], lookUps: 0, interrupted: false, ...parts };
 }
 
 /** One outcome of each sort. */

@@ -56,7 +56,7 @@ describe('a claim of two stacks in one run', () => {
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
   });
 
-  it('can be an id to adopt, a former name, the modules of an edge, or a file', async () => {
+  it('can be an id to adopt, a former name, the modules of an edge, or the file of a token', async () => {
     const route = toManifest('HTTPSEdge', 'web', {
       id: 'edghts_1',
       mutual_tls: { certificate_authority_ids: ['ca_1'] },
@@ -69,12 +69,6 @@ describe('a claim of two stacks in one run', () => {
     );
     const taken = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: old, name: x } }\n`;
     const tokens = { tokens: { default: { directory: '../tokens' } } };
-    const certificate = toManifest(
-      'SSHUserCertificate',
-      'ci',
-      { ssh_certificate_authority_id: 'sshca_1', public_key: { file: 'ci.pub' } },
-      { lifecycle: { write_to: '../tokens/ci.token' } },
-    );
     const toBoth = (document: string, spec: object = {}) => ({
       'a/edgewise.yaml': `${toStack('a', spec)}${document}`,
       'b/edgewise.yaml': `${toStack('b', spec)}${document}`,
@@ -84,12 +78,9 @@ describe('a claim of two stacks in one run', () => {
       [toBoth(adopted), 'WeightedBackend/pool: lifecycle.adopt claims bkdwd_1'],
       [toBoth(taken), 'TCPEdge/shop: lifecycle.renamed_from claims TCPEdge/x of the stack old'],
       [toBoth(toCredential('ci'), tokens), 'Credential/ci: its token goes to tokens/ci.token'],
-      [toBoth(certificate), 'SSHUserCertificate/ci: lifecycle.write_to writes to tokens/ci.token'],
     ] as const;
     for (const [files, said] of cases) {
       const workspace = await createWorkspace(files);
-      const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFiHCFBZf3xqcL3wPJOQLJpVOyHJQFuM1cQfqLZVTPjm ci\n';
-      await workspace.write({ 'a/ci.pub': key, 'b/ci.pub': key });
       const { stdout, exitCode } = await workspace.edgewise('apply -R --yes');
       expect({ said, exitCode }).toEqual({ said, exitCode: 3 });
       expect(stdout.split(`${said}, and so does `)).toHaveLength(3);

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { MARK_KEY } from '../../src/model/mark.ts';
-import { createServer, parseApiKey } from '../../src/server/index.ts';
-import { BASE_URL, runCommand } from '../cli/fake-context.ts';
+import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
+import { runCommand } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
-import { createCaller, getList, getObject, getText } from '../server/caller.ts';
+import { runTool } from '../pipelines/tools.ts';
 import {
   createKeyPair,
   findProgram,
@@ -23,6 +22,11 @@ import {
 const missing = ['sshd', 'ssh', 'ssh-keygen'].filter((program) => findProgram(program) === undefined);
 const isSkipped = missing.length > 0 && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
 if (isSkipped) process.stderr.write(`Not tested with OpenSSH, because it is not installed: ${missing.join(', ')}\n`);
+
+const PAGE = readFileSync('docs/how-to/ssh.md', 'utf8');
+
+/** The commands of the page that get a certificate. */
+const [GET = ''] = /^edgewise get .* > alice-cert.new && mv .*$/m.exec(PAGE) ?? [];
 
 /** The user that runs the tests: an unprivileged sshd admits only its own user. */
 const USER = userInfo().username;
@@ -40,6 +44,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
   });
   let folder: string;
   let keys: Readonly<Record<'ed25519' | 'ecdsa' | 'rsa', KeyPair>>;
+  let service: Awaited<ReturnType<typeof listen>>;
   let sshd: Sshd;
   let sshdOfRoles: Sshd;
 
@@ -47,6 +52,10 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     folder = mkdtempSync(join(tmpdir(), 'edgewise-sshd-'));
     const create = (type: keyof typeof keys): KeyPair => createKeyPair(join(folder, type), type);
     keys = { ed25519: create('ed25519'), ecdsa: create('ecdsa'), rsa: create('rsa') };
+    mkdirSync(join(folder, 'bin'));
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve(process.env['EDGEWISE_BIN'] ?? '')}' "$@"\n`;
+    writeFileSync(join(folder, 'bin/edgewise'), program, { mode: 0o755 });
+    service = await listen(server, { port: 0 });
     [sshd, sshdOfRoles] = await startServers();
     time = start - 2 * DAY_MS;
     await apply('past', { expired: { principals: [USER], valid_until: toTime(-1) } });
@@ -69,7 +78,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
   }, 180_000);
 
   afterAll(async () => {
-    await Promise.all([sshd?.close(), sshdOfRoles?.close()]);
+    await Promise.all([sshd?.close(), sshdOfRoles?.close(), service?.close()]);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -86,30 +95,31 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
     return [await startOne('by-name', []), await startOne('by-role', [`AuthorizedPrincipalsFile ${files.roles}`])];
   }
 
-  /** Applies a stack of certificates, and writes each to a file with its name. */
+  /** Applies a stack of certificates, and gets each with the commands of the page, into a file with its name. */
   async function apply(stack: string, certificates: Readonly<Record<string, JsonObject>>): Promise<void> {
     const authority = { ssh_certificate_authority_id: AUTHORITY, public_key: keys.ed25519.publicKey };
     const documents = Object.entries(certificates).map(([name, fields]) => {
       return { kind: 'SSHUserCertificate', metadata: { name }, spec: { ...authority, ...fields } };
     });
     const manifests = [{ kind: 'Stack', metadata: { name: stack } }, ...documents];
-    const { exitCode, stderr } = await runCommand(['apply', '-', '--yes'], {
+    const text = manifests.map((one) => JSON.stringify({ apiVersion: 'edgewise/v1', ...one })).join('\n---\n');
+    mkdirSync(join(folder, stack));
+    writeFileSync(join(folder, stack, 'edgewise.yaml'), text);
+    const { exitCode, stderr } = await runCommand(['apply', stack, '--yes'], {
       cwd: folder,
-      stdin: manifests.map((one) => JSON.stringify({ apiVersion: 'edgewise/v1', ...one })).join('\n---\n'),
       transport: server.handle,
       now: () => new Date(time),
     });
     expect(exitCode, stderr).toBe(0);
-    await writeCertificates();
+    for (const name of Object.keys(certificates))
+      expect(await getCertificate(stack, name)).toMatchObject({ status: 0 });
   }
 
-  async function writeCertificates(): Promise<void> {
-    const target = { transport: server.handle, baseUrl: BASE_URL, key: 'dev', versionHeader: 'Service-Version' };
-    const { body } = await createCaller(target)('GET', '/ssh_user_certificates');
-    for (const made of getList(body['ssh_user_certificates'])) {
-      const { [MARK_KEY]: mark } = getObject(JSON.parse(getText(made['metadata'])));
-      writeFileSync(toFile(getText(getObject(mark)['name'])), `${getText(made['certificate'])}\n`);
-    }
+  /** Runs the commands of the page that get a certificate, with the program as a process. */
+  function getCertificate(stack: string, name: string): Promise<{ readonly status: number | null }> {
+    const line = GET.replaceAll('alice', name).replace(' ingress ', ` ${stack} `);
+    const env = { PATH: `${folder}/bin:/usr/bin:/bin`, EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: service.url };
+    return runTool('bash', ['-c', line], { cwd: folder, env });
   }
 
   function toTime(days: number): string {
@@ -136,6 +146,20 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
 
   it.each(['ed25519', 'ecdsa', 'rsa'] as const)('admits its principal with an %s key', async (type) => {
     expect(await use(type === 'ed25519' ? 'own' : type, { key: keys[type] })).toMatchObject(LET_IN);
+  });
+
+  it('stays in its file, byte for byte, if the next one cannot be got', async () => {
+    const before = readFileSync(toFile('own'), 'utf8');
+    const manifests = join(folder, 'present/edgewise.yaml');
+    const text = readFileSync(manifests, 'utf8');
+    writeFileSync(manifests, text.replace(keys.ed25519.publicKey, keys.ecdsa.publicKey));
+    onTestFinished(() => writeFileSync(manifests, text));
+    expect(await getCertificate('present', 'own')).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('SSHUserCertificate/own: certificate, as the service shows it, is for another'),
+    });
+    expect(readFileSync(toFile('own'), 'utf8')).toBe(before);
+    expect(await use('own')).toMatchObject(LET_IN);
   });
 
   it('is required: the key alone does not admit', async () => {
@@ -175,7 +199,7 @@ describe.skipIf(isSkipped)('a certificate of an apply at sshd', () => {
       `RevokedKeys ${list}`,
     ]);
     onTestFinished(revoking.close);
-    const line = /^ssh-keygen -k -u -f \S+ alice-cert.pub/m.exec(readFileSync('docs/how-to/ssh.md', 'utf8'))?.[0] ?? '';
+    const line = /ssh-keygen -k -u -f \S+ alice-cert.pub/.exec(PAGE)?.[0] ?? '';
     const revoke = (name: string, command: string) => {
       const [program = '', ...args] = command.split(' ');
       const values = new Map([

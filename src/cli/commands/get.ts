@@ -3,16 +3,19 @@ import type { Kind } from '../../kinds/kind.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderPlainYaml } from '../../manifest/render-document.ts';
 import { suggest, suggestRemedy } from '../../manifest/suggest.ts';
-import { isAddress, parseAddress } from '../../model/address.ts';
+import { parseAddress } from '../../model/address.ts';
 import type { StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { createHiddenNumbers } from '../../model/secret-value.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import type { FieldPath } from '../../model/state.ts';
+import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
+  checkIssuedText,
   checkKindHasReadableField,
+  checkValueAtPath,
+  chooseNamedResource,
   createStackResourcesDocument,
   renderInventoryAddressLines,
   renderStackResourcesJson,
@@ -132,6 +135,7 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
   const isMany = isRecursive(given);
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
+  const one = names.length === 1 && !isMany ? names.find(isResourceAddress) : undefined;
   const query = { names, mayRead: createKindFilter(names, given.format) };
   const found: [StackFolder, StackInventory][] = [];
   return getFromStacks(
@@ -142,16 +146,16 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
       onRead: ({ folder, state }, inventory) => {
         const missing = isMany ? [] : listMissingAddresses(state, inventory, names);
         if (missing.length > 0) throw createMissingAddressError(missing, inventory);
-        found.push([folder, inventory]);
+        found.push([folder, selectValues(inventory, { one, format: given.format, described: state.resources })]);
       },
       show: (run, parts) => {
         warnOfClockSkew(
           found.map(([, inventory]) => inventory),
           context,
         );
-        if (isMany) return showMany(found, { flags: given, names, context }, { run, parts });
+        if (isMany) return showMany(found, { flags: given, isOne: false, context }, { run, parts });
         for (const [, inventory] of found)
-          context.stdout.write(renderInventory(inventory, { flags: given, names, context }));
+          context.stdout.write(renderInventory(inventory, { flags: given, isOne: one !== undefined, context }));
         return EXIT.success;
       },
     },
@@ -159,19 +163,58 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
   );
 }
 
+interface ValueSelection {
+  /** The one resource that the user names. */
+  readonly one: string | undefined;
+  readonly format: GetFormat;
+  /** The resources of the manifests. */
+  readonly described: DesiredState['resources'];
+}
+
+/**
+ * For `value=FIELD`: throws for a text that no other program may get. If the user names one resource, returns only that,
+ * and throws if it has no value that can be shown, so that a script gets one value or a failure.
+ */
+function selectValues(inventory: StackInventory, { one: address, format, described }: ValueSelection): StackInventory {
+  if (format.name !== 'value') return inventory;
+  const { path } = format;
+  const named = address === undefined ? undefined : chooseNamedResource(inventory, address);
+  if (named !== undefined && 'finding' in named) throw createValueError(named.finding, TWO_RESOURCES);
+  const resources = named === undefined ? inventory.resources : [named];
+  for (const resource of resources) {
+    const invalid = checkIssuedText(resource, path, described);
+    if (invalid !== undefined) throw createValueError(invalid, lookAtResource(resource.address));
+    const absent = address === undefined ? undefined : checkValueAtPath(resource, path);
+    if (absent !== undefined)
+      throw createValueError(absent, 'edgewise get --format json shows every field that has one.');
+  }
+  return { ...inventory, resources };
+}
+
+function createValueError(message: string, remedy: string): CommandError {
+  return new CommandError(`${message}.`, { exitCode: EXIT.failed, remedy });
+}
+
+const TWO_RESOURCES = 'The next apply keeps one of them: edgewise plan shows which.';
+
+function lookAtResource(address: string): string {
+  return `If its manifest was changed, apply that first. Otherwise look at the resource at the service, or replace it: edgewise apply --rotate ${address}`;
+}
+
 /** Shows what many stacks own. Errors of a stack are shown on stderr. */
 function showMany(
   found: readonly (readonly [StackFolder, StackInventory])[],
-  { flags, context }: Shown,
+  options: Shown,
   { run, parts }: { readonly run: StacksRun; readonly parts: readonly StackReportPart[] },
 ): ExitCode {
+  const { context } = options;
   const numbers = createHiddenNumbers();
   const shown = found.map(([folder, one]) => [folder, redactInventory(one, numbers)] as const);
-  context.stdout.write(renderMany(shown, { flags, names: [], context }));
+  context.stdout.write(renderMany(shown, options));
   const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
   if (failed.length > 0) {
-    const options = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
-    context.stderr.write(renderRunText(createStacksReport(run, failed), options));
+    const style = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
+    context.stderr.write(renderRunText(createStacksReport(run, failed), style));
   }
   return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
 }
@@ -233,11 +276,12 @@ function createMissingAddressError(
 
 interface Shown {
   readonly flags: GetCommandFlags;
-  readonly names: readonly string[];
+  /** Whether the user names one resource. */
+  readonly isOne: boolean;
   readonly context: Context;
 }
 
-function renderInventory(inventory: StackInventory, { flags, names, context }: Shown): string {
+function renderInventory(inventory: StackInventory, { flags, isOne, context }: Shown): string {
   const { format } = flags;
   switch (format.name) {
     case 'table': {
@@ -254,7 +298,7 @@ function renderInventory(inventory: StackInventory, { flags, names, context }: S
     case 'name':
       return renderInventoryAddressLines(inventory);
     case 'value':
-      return renderValueLinesAtPath(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
+      return renderValueLinesAtPath(inventory, format.path, !isOne);
     default:
       return assertNever(format);
   }

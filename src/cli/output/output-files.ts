@@ -102,23 +102,16 @@ export function createRunInputRecorder(
 const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out', '--report']);
 const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
 
-/** The files that manifests tell a run to write, and the settings of the run. */
-export interface OutputFilesNamedInManifests {
-  /** Files of `lifecycle.write_to`. */
-  readonly files: readonly string[];
-  readonly settings: ServiceSettings;
-}
-
 /** Throws if the run would overwrite a file that it reads. Called before any request. */
 export async function refuseOverwrittenInputs(
   named: NamedOutputs,
-  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: OutputFilesNamedInManifests,
+  { baseUrl, caFile, keyEnv = KEY_VARIABLE }: ServiceSettings,
   { env, inputs, onInput }: Pick<Context, 'env' | 'inputs' | 'onInput'>,
 ): Promise<void> {
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;
   const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') onInput?.(file);
-  for (const file of [...listOutputs(named), ...files]) {
+  for (const file of listOutputs(named)) {
     if ((await inputs?.has(file)) !== true) continue;
     throw new CommandError(`${file} is a file that this run reads, and would be overwritten.`, {
       exitCode: EXIT.invalid,

@@ -1,5 +1,5 @@
 import type { ApplyResult } from '../../model/outcome.ts';
-import { isEmptyWork, isSamePlan, type PlanComparison } from '../../model/plan.ts';
+import { isSamePlan, type PlanComparison } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
@@ -68,7 +68,7 @@ export function classifyPlannedStack(
   const refused = findStackRefusal(candidate, flags);
   if (refused !== undefined) return { ...refused, options };
   planned.set(folder, candidate);
-  if (isEmptyWork(plan)) {
+  if (plan.writes.length === 0) {
     const exitCode = hasKeptPrunes(plan) ? EXIT.failed : EXIT.success;
     return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode, options };
   }

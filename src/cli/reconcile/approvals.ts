@@ -1,4 +1,4 @@
-import { isEmptyWork, type Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -219,7 +219,7 @@ function approveFolder(approvals: Approvals): ApprovedPlans {
       run,
       findPlan: (folder) => assigned.get(folder),
       refuse: (folder, plan) => {
-        if (assigned.has(folder) || isEmptyWork(plan)) return undefined;
+        if (assigned.has(folder) || plan.writes.length === 0) return undefined;
         unapproved.push(folder.name);
         return createFailedStack(createUnreviewedError(folder, plan, approvals), folder, run.command);
       },

@@ -84,9 +84,9 @@ export function exitCodeOfPlan(
 }
 
 /** Whether an apply would change anything, apart from writing again what the service does not show. */
-function hasKnownChanges({ changes, writes, files }: Plan): boolean {
+function hasKnownChanges({ changes, writes }: Plan): boolean {
   const rewritten = new Set(changes.filter(isHiddenChange).map(({ address }) => address));
-  return files.length > 0 || writes.some(({ address }) => !rewritten.has(address));
+  return writes.some(({ address }) => !rewritten.has(address));
 }
 
 /** Whether the run keeps what the stack would prune, so that the stack is not done. */
@@ -98,10 +98,10 @@ export function hasKeptPrunes({ diagnostics }: Pick<Plan, 'diagnostics'>): boole
  * Returns `authentication` only if nothing was applied and every failure is about permissions. After a partial apply,
  * returns `failed` for such failures.
  */
-export function exitCodeOfApply({ outcomes, files, interrupted }: ApplyResult): ExitCode {
+export function exitCodeOfApply({ outcomes, interrupted }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
-  if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.success;
+  if (isWhole) return EXIT.success;
   if (interrupted) return EXIT.interrupted;
   const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
   const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');

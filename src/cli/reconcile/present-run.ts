@@ -129,7 +129,6 @@ function renderPlan({ report }: StackReportPart, options: TextStyleOptions): str
 
 function askForOne([one]: readonly PlannedStack[]): string {
   const { writes = [], baseUrl } = one?.plan ?? {};
-  if (writes.length === 0) return 'Write the files?';
   return `Send ${writes.length === 1 ? 'this write' : `these ${writes.length} writes`} to ${baseUrl}?`;
 }
 

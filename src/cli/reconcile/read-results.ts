@@ -179,7 +179,6 @@ function parseApply(document: JsonObject, file: string): Report {
   const {
     outcomes,
     tokens,
-    files,
     lookUps,
     diagnostics,
     interrupted,
@@ -192,7 +191,7 @@ function parseApply(document: JsonObject, file: string): Report {
     if (write === undefined) throw createResultError(file, `${outcome.write} is not a write of its plan`);
     return { ...outcome, write };
   });
-  const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };
+  const result = { outcomes: found, tokens, lookUps, diagnostics, interrupted };
   return { about: 'apply', plan, result: result as unknown as ApplyResult }; // the schema checked it
 }
 

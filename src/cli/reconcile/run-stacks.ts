@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
-import { countSkipped, isEmptyWork, isSamePlan, type Plan } from '../../model/plan.ts';
+import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import { listWriteToPaths } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
@@ -122,7 +121,7 @@ async function planEach(
     const own: PlanOptions =
       folder.removedSince === undefined ? options : { ...options, mode: 'destroy', limitsDestroy: true };
     const lint = own.mode === 'apply' ? 'for-plan' : undefined;
-    const opened = await openStackFolder(run, folder, { lint, listOutputs: listWriteToPaths });
+    const opened = await openStackFolder(run, folder, { lint });
     const plan = await planOpenedStack(run, opened, { options: own, approved: findApproved(folder) });
     const planned = { ...plan, opened, options: own };
     known.set(folder, planned);
@@ -208,7 +207,7 @@ function findApplyCommand(
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   if (paths === undefined) {
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
-    if (!isPassed || plans.every(isEmptyWork)) return undefined;
+    if (!isPassed || plans.every(({ writes }) => writes.length === 0)) return undefined;
     const all = { paths: [selected.tree.root], flags, env: context.env };
     return createStacksApplyCommandLine(all, { filter: { ...flags, shard: selected.shard }, out });
   }

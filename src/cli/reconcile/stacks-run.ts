@@ -267,17 +267,11 @@ export function createFailedStack(error: unknown, { name, file }: StackFolder, c
   };
 }
 
-interface OpenOptions {
-  readonly lint?: 'for-plan' | undefined;
-  /** Lists the files that an apply would write. */
-  readonly listOutputs?: (state: DesiredState) => readonly string[];
-}
-
 /** Reads the manifests of a stack, looks for the stacks around it, and finds its account. Sends no request. */
 export async function openStackFolder(
   run: StacksRun,
   selected: StackFolder,
-  { lint, listOutputs = () => [] }: OpenOptions = {},
+  { lint }: { readonly lint?: 'for-plan' | undefined } = {},
 ): Promise<OpenedStack> {
   const { flags, command, pool, context } = run;
   // `get` makes no plan that a policy could reject.
@@ -293,7 +287,7 @@ export async function openStackFolder(
   const settings = resolveSettingsFromManifests({ flags }, { ...context, isUntrusted }, state.stack.layers);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
-  await refuseOverwrittenInputs(flags, { files: listOutputs(state), settings }, context);
+  await refuseOverwrittenInputs(flags, settings, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command) && !isRemoved)

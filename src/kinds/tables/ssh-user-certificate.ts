@@ -1,18 +1,7 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
-import {
-  boolean,
-  field,
-  idOf,
-  mapOf,
-  oneOf,
-  setOf,
-  text,
-  textOfFormat,
-  timestamp,
-  type ValueMistake,
-} from '../field.ts';
+import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp, type ValueMistake } from '../field.ts';
 import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
@@ -33,8 +22,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
   listKey: 'ssh_user_certificates',
   check: checkTimes,
   checkLifecycle: checkRenewal,
-  fileField: 'certificate',
-  checkFile: (text, { public_key: publicKey }) => checkSshCertificate(text, publicKey),
+  issued: {
+    field: 'certificate',
+    check: (text, { public_key: publicKey }) => checkSshCertificate(text, publicKey),
+  },
   validity: { after: 'valid_after', until: 'valid_until', defaultMs: DEFAULT_VALIDITY_MS },
   lifecycle: {
     valid_for: field(
@@ -48,14 +39,6 @@ export const SSH_USER_CERTIFICATE = defineKind({
     keep_old_for: field(
       textOfFormat('duration'),
       'How long the old certificate stays listed after it was replaced, at most until it expires. Default: it is deleted in the same apply. A deleted certificate is valid until it expires, too.',
-    ),
-    write_to: field(
-      text({ isPath: true }),
-      'File to which apply writes the certificate, relative to the folder of the manifest.',
-    ),
-    keep_file: field(
-      boolean,
-      'Whether the file of write_to is kept between runs, so that drift reports a missing one. On a fresh runner it is always missing. Default: false.',
     ),
   },
   fields: {
@@ -170,8 +153,8 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
 }
 
 /**
- * Checks an SSH user certificate before it is written to a file. The text must be a certificate for the requested key
- * on one line and nothing else, because other programs may read that file line by line. Signatures are not checked,
+ * Checks an SSH user certificate before another program gets it. The text must be a certificate for the requested key
+ * on one line and nothing else, because other programs may read it line by line. Signatures are not checked,
  * because `sshd` checks them. Source: OpenSSH PROTOCOL.certkeys.
  */
 

@@ -6,15 +6,7 @@ import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAct
 import type { Danger } from '../../model/danger.ts';
 import type { Json } from '../../model/json.ts';
 import { isOwnedBy } from '../../model/ownership.ts';
-import type {
-  ChangedSide,
-  ExtraChange,
-  ExtraField,
-  MemberDifference,
-  Plan,
-  PlanComparison,
-  PlannedFile,
-} from '../../model/plan.ts';
+import type { ChangedSide, ExtraChange, ExtraField, MemberDifference, Plan, PlanComparison } from '../../model/plan.ts';
 import { toChangedSide } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
 import { diffSpecs } from '../diff.ts';
@@ -36,7 +28,7 @@ import { CHANGE_MEMBERS, listMemberDifferences, PLAN_MEMBERS } from './plan-memb
 
 /**
  * The one definition of "as approved". Compares a plan with an earlier one: each field with its values before and
- * after, dangers, files, and the members in `plan-members.ts`. With `evidence`, the live resources from which `after`
+ * after, dangers, and the members in `plan-members.ts`. With `evidence`, the live resources from which `after`
  * was made, what `before` contains and is live already counts as done, not as missing.
  */
 export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence): PlanComparison {
@@ -46,12 +38,9 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
   const later = createSide(shown, { names: state?.names ?? collectIdNames(after, before), isLater: true });
   const context = { approved: before, isGone: (id: string) => state?.live.has(id) === false };
   const more = listExtraChanges(later, earlier, context);
-  const missing = {
-    changes: withoutMirrored(listExtraChanges(earlier, later, context), more),
-    files: before.files.filter((file) => !after.files.some((one) => isSamePlace(one, file))),
-  };
-  const { less, done } = state === undefined ? { less: missing, done: NOTHING_DONE } : divideMissing(missing, state);
-  const doneAddresses = new Set(done.changes.map(({ address }) => address));
+  const missing = withoutMirrored(listExtraChanges(earlier, later, context), more);
+  const { less, done } = state === undefined ? { less: missing, done: [] } : divideMissing(missing, state);
+  const doneAddresses = new Set(done.map(({ address }) => address));
   return {
     before,
     after,
@@ -61,7 +50,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
       ...listAwaitedDifferences(before, after),
       ...listConsentDifferences(before, shown, (address) => hasBegun(address, before, after)),
     ],
-    more: { changes: more, files: after.files.filter((file) => !before.files.some((one) => coversFile(one, file))) },
+    more,
     less,
     done,
   };
@@ -371,18 +360,6 @@ function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChang
     return fields.length === 0 ? [] : [{ ...extra, fields, dangers: [] }];
   });
 }
-
-/** Whether the approval of the first file covers the second. An approval of unknown content covers any content. */
-function coversFile(approved: PlannedFile, { address, path, text, replaces }: PlannedFile): boolean {
-  const isSameText = approved.text === undefined || approved.text === text;
-  return isSamePlace(approved, { address, path }) && isSameText && (replaces !== true || approved.replaces === true);
-}
-
-function isSamePlace(left: PlannedFile, { address, path }: PlannedFile): boolean {
-  return left.address === address && left.path === path;
-}
-
-const NOTHING_DONE = { changes: [], files: [] };
 
 /** Whether an apply of the approved plan has done something for a change: the later plan does not do it as a whole. */
 function hasBegun(address: string, approved: Plan, later: Plan): boolean {

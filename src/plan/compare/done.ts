@@ -9,13 +9,10 @@ import { isResourceOf } from '../../model/ownership.ts';
 import {
   type ChangedSide,
   type DoneChange,
-  type DoneChanges,
   type ExtraChange,
-  type ExtraChanges,
   type ExtraField,
   listKnownIds,
   type Plan,
-  type PlannedFile,
   toChangedSide,
 } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
@@ -23,7 +20,6 @@ import { createChange } from '../create-change.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import type { ChangeDecision } from '../decide.ts';
 import { diffSpecs } from '../diff.ts';
-import { findWriteToPath, formatTextAsFileContent } from '../plan-input.ts';
 import {
   collectIdNames,
   findValueAt,
@@ -37,12 +33,10 @@ import {
 export interface PlanEvidence {
   readonly decisions: readonly ChangeDecision[];
   readonly live: LiveState;
-  /** Contents of the files to which manifests write values, by path. */
-  readonly files: ReadonlyMap<string, string>;
 }
 
 /** An approved plan beside what is live now. */
-interface ApprovalState extends Pick<PlanEvidence, 'files'> {
+interface ApprovalState {
   readonly approved: Plan;
   readonly after: Plan;
   /** All resources and modules that were read, by id. */
@@ -59,7 +53,6 @@ export function createApprovalState(approved: Plan, after: Plan, evidence: PlanE
   return {
     approved,
     after,
-    files: evidence.files,
     live: new Map([...[...resources.values()].flat(), ...attachments.values()].map((one) => [one.id, one])),
     decisions: new Map(kept.map((decision) => [decision.pair.address, decision])),
     names: new Map([...collectIdNames(after, approved), ...listAwaitedIds(approved, evidence.live)]),
@@ -104,18 +97,11 @@ export function listDeletedIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<
 
 /** Divides what the approved plan contains and the later plan does not: what is done, and what is missing. */
 export function divideMissing(
-  { changes, files }: ExtraChanges,
+  missing: readonly ExtraChange[],
   state: ApprovalState,
-): { readonly less: ExtraChanges; readonly done: DoneChanges } {
-  const divided = changes.map((extra) => divideChange(extra, state));
-  const written = files.filter((file) => isWritten(file, state));
-  return {
-    less: {
-      changes: divided.flatMap(({ less }) => less ?? []),
-      files: files.filter((file) => !written.includes(file)),
-    },
-    done: { changes: divided.flatMap(({ done }) => done ?? []), files: written.map(({ path }) => path) },
-  };
+): { readonly less: readonly ExtraChange[]; readonly done: readonly DoneChange[] } {
+  const divided = missing.map((extra) => divideChange(extra, state));
+  return { less: divided.flatMap(({ less }) => less ?? []), done: divided.flatMap(({ done }) => done ?? []) };
 }
 
 /** A change of the approved plan. Neither part: the later plan does the rest of it. */
@@ -288,14 +274,6 @@ function findSideOfMissingChange({ change, changed }: ExtraChange, state: Approv
   const isAsked = isDescribed && hasSameSpec(change, toCreation(decision), state);
   const owned = decision?.pair.by === 'adopt' ? undefined : decision?.pair.live?.id;
   return toChangedSide(!isAsked, change.action !== 'adopt' && owned !== change.live?.id) ?? changed;
-}
-
-/** Whether the approved content is in the file, and the manifests still ask for it. */
-function isWritten({ address, path, text }: PlannedFile, { decisions, files }: ApprovalState): boolean {
-  const { desired, kind, live } = decisions.get(address)?.pair ?? {};
-  if (desired === undefined || findWriteToPath(desired) !== path) return false;
-  const content = text ?? formatTextAsFileContent(live?.computed[kind?.fileField ?? '']);
-  return content !== undefined && files.get(path) === content;
 }
 
 const NO_NAMES: IdNames = new Map();

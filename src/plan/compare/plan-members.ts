@@ -2,14 +2,7 @@ import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { Change, Difference, LiveBeforeChange } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import { isJsonArray, isSameJson, type Json, toCanonicalJson } from '../../model/json.ts';
-import type {
-  MemberDifference,
-  Plan,
-  PlannedFile,
-  PlanOptionSettings,
-  PlanSettings,
-  SafetyViolation,
-} from '../../model/plan.ts';
+import type { MemberDifference, Plan, PlanOptionSettings, PlanSettings, SafetyViolation } from '../../model/plan.ts';
 import type { GuardSettings } from '../../model/stack.ts';
 
 /**
@@ -128,13 +121,6 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   place: FOR_READERS,
 };
 
-const FILE_MEMBERS: RulesOf<PlannedFile> = {
-  address: { rule: 'compared', by: 'the files' },
-  path: { rule: 'compared', by: 'the files' },
-  text: { rule: 'compared', by: 'the files' },
-  replaces: { rule: 'compared', by: 'the files' },
-};
-
 const VIOLATION_MEMBERS: RulesOf<SafetyViolation> = {
   rule: { rule: 'compared', by: 'the consents that are needed' },
   addresses: { rule: 'compared', by: 'the consents that are needed' },
@@ -157,7 +143,6 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   takeOver: { rule: 'compared', by: 'the stacks from which something is still taken over' },
   crossStackReferences: { rule: 'compared', by: 'the resources of other stacks that are still awaited' },
   changes: { rule: 'members', of: CHANGE_MEMBERS },
-  files: { rule: 'members', of: FILE_MEMBERS },
   violations: { rule: 'members', of: VIOLATION_MEMBERS },
   writes: DERIVED,
   diagnostics: { rule: 'free', because: 'errors block both plans, and warnings are for readers' },

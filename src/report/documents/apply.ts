@@ -34,8 +34,7 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       createOutcomeCounts(view),
       ...listAppliedTables(view),
       ...listMessagesBlocks(view),
-      ...listSentenceBlocks('tokens', view.tokens.map(formatToken)),
-      ...listSentenceBlocks('files', view.files.map(formatFile)),
+      ...listTokensBlocks(view),
       ...listDiagnosticsBlocks(diagnostics),
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
@@ -99,8 +98,9 @@ function listMessagesBlocks({ failed, skipped, notStarted }: ApplyView): readonl
   return blocks.filter(({ messages, note }) => messages.length > 0 || note !== undefined);
 }
 
-function listSentenceBlocks(list: 'tokens' | 'files', items: readonly Text[]): readonly Block[] {
-  return items.length === 0 ? [] : [{ block: 'list', heading: RESULT_SECTION_HEADINGS[list], items, weight: 'always' }];
+function listTokensBlocks({ tokens }: ApplyView): readonly Block[] {
+  const { tokens: heading } = RESULT_SECTION_HEADINGS;
+  return tokens.length === 0 ? [] : [{ block: 'list', heading, items: tokens.map(formatToken), weight: 'always' }];
 }
 
 function formatToken({ address, place, rescued }: ApplyView['tokens'][number]): Text {
@@ -110,9 +110,4 @@ function formatToken({ address, place, rescued }: ApplyView['tokens'][number]): 
     ...(rescued ? [{ text: 'rescued', style: 'strong' } as const, ' to '] : []),
     toCode(place),
   ];
-}
-
-function formatFile({ address, path, outcome, message = '' }: ApplyView['files'][number]): Text {
-  const start = [toCode(path), ' of ', toCode(address)];
-  return outcome === 'applied' ? start : [...start, ' ', { text: outcome, style: 'strong' }, `: ${message}`];
 }

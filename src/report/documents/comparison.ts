@@ -1,7 +1,6 @@
 import type { Document } from '../document.ts';
 import type { ComparisonReport, FormatOptions } from '../report.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
-import { PLAN_LIST_HEADINGS } from '../view/plan-wording.ts';
 import { removeFinalDot } from '../view/wording.ts';
 import {
   BY_ACTION,
@@ -31,17 +30,11 @@ export function createComparisonDocument(report: ComparisonReport, options: Form
     blocks: [
       ...listDiagnosticsBlocks(diagnostics),
       ...listListBlocks('members', members, 'warning'),
-      ...parts.flatMap(({ part, heading, changes, files }) => [
-        ...createEntriesBlocks(
-          changes.length === 0 ? [] : [{ heading, items: changes }],
-          { ...BY_ACTION, hasOwners: false },
-          (change, number) => createChangeEntry(change, () => change, { anchor: `${part}-${number}`, findPlace }),
+      ...parts.flatMap(({ part, heading, changes }) =>
+        createEntriesBlocks([{ heading, items: changes }], { ...BY_ACTION, hasOwners: false }, (change, number) =>
+          createChangeEntry(change, () => change, { anchor: `${part}-${number}`, findPlace }),
         ),
-        ...listListBlocks('files', files, 'warning').map((list) => ({
-          ...list,
-          heading: `${heading}: ${PLAN_LIST_HEADINGS.files}`,
-        })),
-      ]),
+      ),
     ],
   };
 }

@@ -35,7 +35,7 @@ import {
   listPointers,
   listSaid,
 } from './entries.ts';
-import { formatOrigin, listListBlocks, listUnchangedBlocks } from './plan.ts';
+import { formatOrigin, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
 export function createDriftDocument({ drift }: DriftReport, options: FormatOptions): Document {
@@ -59,7 +59,6 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
     blocks: [
       ...(isPart ? [] : [createStateCounts(view), ...listDangersBlocks(view, { findPlace, entries })]),
       ...groups,
-      ...listListBlocks('files', view.files, 'warning'),
       ...listDiagnosticsBlocks(view.diagnostics),
       ...listUnchangedBlocks(view, options),
       ...listUnmanagedBlocks(view),
@@ -100,7 +99,6 @@ const GLYPHS: Readonly<Record<DriftGroup['state'], string>> = {
   differs: '≠',
   missing: '✗',
   unowned: '?',
-  'file-differs': '≠',
   pending: '»',
   'to-prune': '-',
 };

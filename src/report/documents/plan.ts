@@ -19,7 +19,6 @@ import { createPlanView, type PlanView, type WriteView } from '../view/plan-view
 import {
   ACTION_COUNT_LABELS,
   formatBlockingRuleCount,
-  formatFilesToWriteLabel,
   formatRequestDependencies,
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
@@ -61,7 +60,6 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'error')),
       ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
       ...changes,
-      ...listListBlocks('files', view.files, 'warning'),
       ...listListBlocks('done', view.done, 'warning'),
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
       ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
@@ -83,18 +81,15 @@ function listSentences({ summary, requests, violations, found, dangerCount }: Pl
   ]);
 }
 
-/** The numbers of resources by action, and of files to write. A plan with errors has none to approve. */
-function listCountsBlocks({ totals, files, diagnostics }: PlanView): readonly CountsBlock[] {
+/** The numbers of resources by action. A plan with errors has none to approve. */
+function listCountsBlocks({ totals, diagnostics }: PlanView): readonly CountsBlock[] {
   if (hasErrors(diagnostics)) return [];
   const counts = listShownActions(ACTIONS, totals).map((action) => ({
     group: action,
     label: ACTION_COUNT_LABELS[action],
     number: totals[action],
   }));
-  const written = { group: 'update', label: formatFilesToWriteLabel(files), number: files.length };
-  return [
-    { block: 'counts', label: 'Resources by action', counts: files.length === 0 ? counts : [...counts, written] },
-  ];
+  return [{ block: 'counts', label: 'Resources by action', counts }];
 }
 
 /** A list below its heading. Empty if there are no items. */

@@ -83,7 +83,7 @@ h1 { margin-top: 0.9rem; }
 .delete, .failed, .missing, .to-prune { --tint: var(--red); --wash: var(--red-wash); }
 .create, .applied { --tint: var(--green); --wash: var(--green-wash); }
 .update, .adopt, .take-over, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
-.replace, .differs, .unowned, .file-differs { --tint: var(--violet); --wash: var(--violet-wash); }
+.replace, .differs, .unowned { --tint: var(--violet); --wash: var(--violet-wash); }
 .adopt, .take-over, .pending { --tint: var(--blue); --wash: var(--blue-wash); }
 .no-op, .in-sync { --tint: var(--edge); --wash: var(--raised); }
 .counts li, .glyph, .word { color: var(--tint); }

@@ -78,7 +78,6 @@ export const NON_DIAGNOSTIC_RULES = {
   'write-failed': 'A write failed.',
   'write-skipped':
     'A write was skipped because one that it depends on failed, the run was interrupted, or the service cannot be reached.',
-  'file-failed': 'A file could not be written.',
   'token-rescued': 'A token could not be delivered and is in a rescue file.',
   failure: 'The command did not complete.',
 } as const;
@@ -296,24 +295,18 @@ const STATE_CLAUSES: Readonly<Record<DriftGroup['state'], string>> = {
   differs: 'differs from its manifest',
   missing: 'does not exist',
   unowned: 'exists without the mark of this stack',
-  'file-differs': 'has a file that differs',
   pending: 'has changes that were not applied',
   'to-prune': 'is no longer in a manifest',
 };
 
 function listResultAnnotations(
-  { outcomes, files, tokens, diagnostics }: ApplyResult,
+  { outcomes, tokens, diagnostics }: ApplyResult,
   options: FormatOptions,
 ): readonly Annotation[] {
   const notStarted = mapNotStartedWritesById(outcomes);
   return [
     ...diagnostics.map(createDiagnosticAnnotation),
     ...outcomes.flatMap((outcome) => listOutcomeAnnotations(outcome, { options, notStarted })),
-    ...files
-      .filter(({ outcome }) => outcome !== 'applied')
-      .map(({ address, path, message = 'not written' }) =>
-        createAnnotation('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
-      ),
     ...tokens
       .filter(({ rescued }) => rescued)
       .map(({ address, deliveredTo: place }) =>
@@ -392,14 +385,13 @@ function listComparisonAnnotations(report: ComparisonReport): readonly Annotatio
   const { members, parts } = createComparisonView(report);
   const [rule, level] =
     report.command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
-  const found = parts.flatMap(({ heading, changes, files }) => [
-    ...changes.map(({ address, action, fields, notes }) => {
+  const found = parts.flatMap(({ heading, changes }) =>
+    changes.map(({ address, action, fields, notes }) => {
       const more = [...fields.map(({ path }) => path), ...notes].join(', ');
       const message = `${heading}: ${formatAction(action)} ${address}${more === '' ? '' : ` (${more})`}`;
       return createAnnotation(rule, level, message, { address });
     }),
-    ...files.map((file): Annotation => ({ rule, level, nature: 'finding', message: `${heading}: ${file}` })),
-  ]);
+  );
   const { diagnostics } = report.comparison.after;
   return [
     ...members.map((message): Annotation => ({ rule, level, nature: 'finding', message })),

@@ -9,7 +9,7 @@ import { formatOutcomeTotals } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { findRepositoryPosition } from '../view/diagnostic-view.ts';
 import { formatDriftDangerCount, formatDriftSummary } from '../view/drift-view.ts';
-import { formatActionCounts, listFileCount } from '../view/plan-wording.ts';
+import { formatActionCounts } from '../view/plan-wording.ts';
 import { createStacksView, withErrorsOnce } from '../view/stacks-view.ts';
 import {
   countWriteOutcomes,
@@ -137,9 +137,8 @@ function summarizeReport(report: Report): string {
   }
 }
 
-function summarizePlan({ changes, diagnostics, files }: Plan, blocking: readonly SafetyViolation[]): string {
+function summarizePlan({ changes, diagnostics }: Plan, blocking: readonly SafetyViolation[]): string {
   const found = [
-    ...listFileCount(files),
     ...(diagnostics.length === 0 ? [] : [formatSeverityCounts(diagnostics)]),
     ...(blocking.length === 0 ? [] : [`refused by ${formatCount(blocking.length, 'safety rule')}`]),
   ];

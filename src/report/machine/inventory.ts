@@ -15,8 +15,8 @@ import {
 } from '../../model/json.ts';
 import { hasDeliveredToken } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
-import type { FieldPath } from '../../model/state.ts';
+import { containsConcealed, formatConcealed, isConcealed } from '../../model/secret-value.ts';
+import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
 import { renderPrintableJson } from './json.ts';
@@ -81,6 +81,49 @@ export function checkKindHasReadableField(kind: Kind, path: FieldPath): string |
     toObjectTypeOfKind(kind),
   );
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
+}
+
+/**
+ * The resource that an address of the user names. Others with its mark are duplicates, which `Kind/name@id` names, or
+ * retire. Returns a message if several resources have the address.
+ */
+export function chooseNamedResource(
+  { resources }: StackInventory,
+  address: string,
+): OwnedResource | { readonly finding: string } {
+  const [first] = resources;
+  const named = resources.find((one) => formatAddressWithDuplicateId(one) === address);
+  if (named !== undefined) return named;
+  if (first !== undefined && resources.length === 1) return first;
+  return {
+    finding: `${address} is the mark of ${resources.map(formatAddressWithDuplicateId).join(' and ')}: name one`,
+  };
+}
+
+/** Returns why the value at `path` of one resource cannot be printed; `undefined` if it can. */
+export function checkValueAtPath(resource: OwnedResource, path: FieldPath): string | undefined {
+  const value = readPath(resource, path);
+  const shown = `${formatAddressWithDuplicateId(resource)}: ${formatPath(path)}`;
+  if (containsConcealed(value)) return `${shown} is or contains a secret, which is not shown`;
+  return value === null || (isJsonArray(value) && value.length === 0) ? `${shown} has no value` : undefined;
+}
+
+/**
+ * Returns why other programs must not get a text that the service issues, such as a certificate for another key;
+ * `undefined` if it is valid or `path` leads to no such text. `described`: the resources of the manifests, whose values
+ * the text must match.
+ */
+export function checkIssuedText(
+  { address, live }: OwnedResource,
+  path: FieldPath,
+  described: DesiredState['resources'],
+): string | undefined {
+  const { issued } = getKind(live.kind);
+  const text = issued && live.computed[issued.field];
+  if (issued === undefined || path[0] !== issued.field || text === undefined) return undefined;
+  const spec = { ...live.spec, ...described.get(address)?.spec };
+  const finding = typeof text === 'string' ? issued.check(text, spec) : 'is not a text';
+  return finding && `${address}: ${issued.field}, as the service shows it, ${finding}`;
 }
 
 /**

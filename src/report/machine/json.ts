@@ -15,7 +15,7 @@ import { toHarmlessJson } from '../../model/job-commands.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, type ExtraChanges, isSamePlan } from '../../model/plan.ts';
+import { type ExtraChange, isSamePlan } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
 import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
@@ -71,8 +71,8 @@ export function renderPlanJson(plan: Plan): string {
 }
 
 /**
- * A JSON document with the plan and the result of its apply. `ok`: all writes and files succeeded, no token had to be
- * rescued, and there was no other error.
+ * A JSON document with the plan and the result of its apply. `ok`: all writes succeeded, no token had to be rescued, and
+ * there was no other error.
  */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
   const { command = plan.mode, diagnostics = [], error } = more;
@@ -85,7 +85,6 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     // The plan has the whole writes.
     outcomes: result.outcomes.map(({ write, ...outcome }) => ({ write: write.id, address: write.address, ...outcome })),
     tokens: result.tokens,
-    files: result.files,
     lookUps: result.lookUps,
     next: createApplyView(plan, result).next,
     diagnostics: [...result.diagnostics, ...diagnostics],
@@ -181,15 +180,11 @@ function createComparisonJson({ comparison, names }: ComparisonReport): object {
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },
     members,
-    more: createExtraChangesDocument(more),
-    less: createExtraChangesDocument(less),
+    more: more.map(createChangeDocument),
+    less: less.map(createChangeDocument),
     done,
     diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error'),
   };
-}
-
-function createExtraChangesDocument({ changes, files }: ExtraChanges): object {
-  return { changes: changes.map(createChangeDocument), files };
 }
 
 /**

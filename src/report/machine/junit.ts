@@ -9,7 +9,7 @@ import { type Annotation, listAnnotations, listRelatedPlaceTexts, listRemovedSta
 /**
  * A report as JUnit test results, with a suite for each kind of resource. A suite has a passing case for each resource
  * without an annotation, and a failing or skipped case for each annotation that is not a danger. Planned changes do not fail.
- * Files to write have their own suite. Source: the schema of the Jenkins JUnit plugin.
+ * Source: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitReport(report: Report, options: FormatOptions): string {
   return renderJunitDocument(listCases(report, options));
@@ -76,25 +76,7 @@ function listCases(report: Report, options: FormatOptions): readonly JunitCase[]
     const { rule, address = annotation.place?.file ?? 'run' } = annotation;
     return { suite: chooseSuite(annotation.address), name: `${address}: ${rule}`, annotation };
   });
-  return [
-    ...failed,
-    ...passed.map((address) => ({ suite: chooseSuite(address), name: quoteIfNeeded(address) })),
-    ...listFileCases(report),
-  ];
-}
-
-/**
- * A case for each file that a plan writes or an apply has written. Files have their own cases, because the plan may
- * leave the resource of the file unchanged.
- */
-function listFileCases(report: Report): readonly JunitCase[] {
-  const files = report.about === 'plan' ? report.plan.files : [];
-  const written = report.about === 'apply' ? report.result.files.filter(({ outcome }) => outcome === 'applied') : [];
-  const done = report.about === 'plan' ? 'to write' : 'written';
-  return [...files, ...written].map(({ address, path }) => ({
-    suite: 'files',
-    name: toPrintable(`${path} for ${address}: ${done}`),
-  }));
+  return [...failed, ...passed.map((address) => ({ suite: chooseSuite(address), name: quoteIfNeeded(address) }))];
 }
 
 /** The kind in an address. Cases without an address belong to the suite `edgewise`. */

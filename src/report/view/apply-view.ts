@@ -2,7 +2,7 @@ import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
-import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Message } from '../document.ts';
@@ -26,7 +26,7 @@ export interface ApplyView {
   readonly title: string;
   /** Such as `stack production on https://api.example.com`. */
   readonly subject: string;
-  /** Whether all writes and files succeeded, and no token had to be rescued. */
+  /** Whether all writes succeeded, and no token had to be rescued. */
   readonly isComplete: boolean;
   readonly totals: OutcomeTotals;
   /** The totals in one sentence. */
@@ -43,7 +43,6 @@ export interface ApplyView {
   readonly notStarted?: string;
   /** The tokens of new credentials, each with the place where it was delivered. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  readonly files: readonly FileOutcomeView[];
   readonly diagnostics: readonly Diagnostic[];
   /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
   readonly next: readonly string[];
@@ -64,14 +63,6 @@ interface SkippedView {
   readonly reasons: readonly string[];
 }
 
-interface FileOutcomeView {
-  readonly address: string;
-  readonly path: string;
-  readonly outcome: FileOutcome['outcome'];
-  /** Why the file was not written. Absent if it was written. */
-  readonly message?: string | undefined;
-}
-
 type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
 type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
@@ -81,7 +72,7 @@ export function createApplyView(
   result: ApplyResult,
   options: Pick<FormatOptions, 'locate'> = {},
 ): ApplyView {
-  const { outcomes, tokens, files, diagnostics } = result;
+  const { outcomes, tokens, diagnostics } = result;
   const totals = countWriteOutcomes(result);
   const notStarted = mapNotStartedWritesById(outcomes);
   const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
@@ -102,7 +93,6 @@ export function createApplyView(
       ),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
-    files: files.map(createFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
   };
@@ -148,21 +138,11 @@ function createSkippedView(
   return { name: formatWriteName(write), reasons: isKept === true ? [toPrintable(message)] : reasons };
 }
 
-function createFileView({ address, path, outcome, message }: FileOutcome): FileOutcomeView {
-  return {
-    address: quoteIfNeeded(address),
-    path: toPrintable(path),
-    outcome,
-    message: message === undefined ? undefined : toPrintable(message),
-  };
-}
-
 export const RESULT_SECTION_HEADINGS = {
   applied: 'Applied',
   failed: 'Failed',
   skipped: 'Skipped',
   tokens: 'Tokens',
-  files: 'Files',
   next: 'Next',
 } as const;
 
@@ -231,19 +211,18 @@ function listFollowUps(outcome: Outcome): readonly string[] {
 /** Remedies for failures, in sentences. Empty if there were no failures. */
 function listNextSteps(
   { mode }: Pick<Plan, 'mode'>,
-  { outcomes, files, tokens, interrupted }: ApplyResult,
+  { outcomes, tokens, interrupted }: ApplyResult,
 ): readonly string[] {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
-  const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
     [forbidden.length > 0, formatForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
-    [failed.some(isFixable) || hasFailedFiles, NEXT_STEPS.mend],
+    [failed.some(isFixable), NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
-    [failed.length > 0 || hasFailedFiles || isCutShort, `Run ${mode} again. It plans only what is left.`],
+    [failed.length > 0 || isCutShort, `Run ${mode} again. It plans only what is left.`],
     [failed.some(({ isUnknown }) => isUnknown), NEXT_STEPS.unknown],
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);

@@ -6,7 +6,6 @@ import { isJsonArray, type Json, toCanonicalJson } from '../../model/json.ts';
 import {
   type ChangedSide,
   type ExtraChange,
-  type ExtraChanges,
   type ExtraField,
   isSamePlan,
   type MemberDifference,
@@ -26,7 +25,7 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
-import { collectPlanAddressesById, formatPlannedFileSentence } from './plan-view.ts';
+import { collectPlanAddressesById } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
@@ -47,12 +46,11 @@ interface ComparisonView {
   readonly isRefused: boolean;
 }
 
-/** Changes and files that only one of the plans has. */
+/** Changes that only one of the plans has. */
 interface OneSidedChanges {
   readonly part: 'more' | 'less';
   readonly heading: string;
   readonly changes: readonly ChangeView[];
-  readonly files: readonly string[];
 }
 
 /** What the user must do if the plan is not as approved or as shown. */
@@ -82,7 +80,7 @@ export function createComparisonView({ command, comparison, names }: ComparisonR
     summary: formatSummary(redacted, words),
     ...(command !== 'diff' && !isSame && { remedy: formatComparisonRemedy(command, members) }),
     members: members.map((member) => formatComparedMember(member, words)),
-    parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
+    parts: parts.filter(({ changes }) => changes.length > 0),
     diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic),
     isRefused: command !== 'diff' && !isSame,
   };
@@ -123,17 +121,13 @@ function chooseWords(command: ComparisonReport['command'], names: ComparisonRepo
 
 function formatSummary(comparison: PlanComparison, { names, isDiff }: Words): string {
   const { members, more, less } = comparison;
-  const count = members.length + countExtraChanges(more) + countExtraChanges(less);
+  const count = members.length + more.length + less.length;
   if (count === 0) return 'Both plans do the same.';
   const differences = formatCount(count, 'difference');
   if (isDiff) return `${names.after} does not do the same as ${names.before}: ${differences}.`;
-  const sides = listChangedSides([...more.changes, ...less.changes]);
+  const sides = listChangedSides([...more, ...less]);
   const why = sides.length === 0 ? '' : ` Changed since then: ${sides.join(', ')}.`;
   return `The plan is not the same as ${names.before}: ${differences}.${why}`;
-}
-
-function countExtraChanges({ changes, files }: ExtraChanges): number {
-  return changes.length + files.length;
 }
 
 /** The sides that differ, with the number of changes that each concerns. */
@@ -181,14 +175,13 @@ interface PartContext {
 
 function createPart(
   part: OneSidedChanges['part'],
-  { changes, files }: ExtraChanges,
+  extra: readonly ExtraChange[],
   context: PartContext,
 ): OneSidedChanges {
   return {
     part,
     heading: context.heading,
-    changes: changes.map((extra) => createExtraChangeView(extra, context)),
-    files: files.map(formatPlannedFileSentence),
+    changes: extra.map((one) => createExtraChangeView(one, context)),
   };
 }
 

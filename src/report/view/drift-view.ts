@@ -29,7 +29,6 @@ import { formatLeftException } from './left-values.ts';
 import {
   collectPlanAddressesById,
   createViolationView,
-  formatPlannedFileSentence,
   listLimitNotes,
   listUnchangedNotes,
   type PlanView,
@@ -55,8 +54,6 @@ export interface DriftView extends Pick<PlanView, 'title' | 'notes' | 'dangerCou
   /** The resources that differ, by state. No group is empty. */
   readonly groups: readonly DriftGroup[];
   readonly unmanaged: readonly UnmanagedResourceView[];
-  /** Files that the next apply writes. Each sentence starts with a path. */
-  readonly files: readonly string[];
   /** Notes on resources that are in sync. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
   /** Whether at least one resource has an owner. */
@@ -141,10 +138,9 @@ export function createDriftView(
     dangerCount: formatDriftDangerCount(changes),
     groups,
     unmanaged: unmanaged.map(createUnmanagedView),
-    files: drift.files.map(formatPlannedFileSentence),
     due: listDue(changes, drift.made.at),
     unchanged: changes
-      .filter(({ state }) => state === 'in-sync' || state === 'file-differs')
+      .filter(({ state }) => state === 'in-sync')
       .flatMap((change) => listUnchangedNotes(change, scene.names)),
     hasOwners: groups.some(({ resources }) => resources.some(({ owner }) => owner !== undefined)),
     counts,
@@ -322,8 +318,7 @@ function withProtectionDoubt(view: FieldView, { differences }: DriftedChange): F
   return { ...view, notes: [...view.notes, 'or removed at the service: the mark does not tell which'] };
 }
 
-function formatNextClause({ state, action, besideId, differences }: DriftedChange): string | undefined {
-  if (state === 'file-differs') return 'writes the file';
+function formatNextClause({ action, besideId, differences }: DriftedChange): string | undefined {
   switch (action) {
     case 'no-op':
       return undefined;
@@ -368,7 +363,6 @@ const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> =
   differs: 'Different; it is unknown who changed it',
   missing: 'Missing: never applied, or deleted at the service',
   unowned: 'Unowned: without the mark of this stack',
-  'file-differs': 'In sync, but its file differs',
   pending: 'Changed in the manifests and not applied yet',
   'to-prune': 'To prune: no longer in a manifest',
 };
@@ -379,7 +373,6 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   differs: 'different',
   missing: 'missing',
   unowned: 'unowned',
-  'file-differs': 'file differs',
   pending: 'pending',
   'to-prune': 'to prune',
   'in-sync': 'in sync',
@@ -398,7 +391,6 @@ export function formatDriftSummary(drift: Pick<Drift, 'changes'> & Partial<Pick<
     ...(both === 0 ? [] : [`${both} drifted and pending`]),
     ...(differs === 0 ? [] : [`${differs} different`]),
     ...(unowned === 0 ? [] : [`${unowned} unowned`]),
-    ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
   return `${[...sums, `${pending} pending`, `${toPrune} to prune`].join(', ')}; ${inSync} in sync.`;
 }

@@ -115,14 +115,15 @@ function listValidityStates({ after, until }: ShownValidity, now: Date): readonl
 
 /**
  * The fields below a row. In a detailed view, all fields that the row does not contain; otherwise the identifying
- * fields, the end of the validity, and the kind's own computed fields, except one that is written to a file.
+ * fields, the end of the validity, and the kind's own computed fields, except a text for other programs.
  */
 function listInventoryFields(
   kind: Kind,
   { spec, computed }: LiveResource,
   { inDetail, names }: NamedScope,
 ): readonly InventoryField[] {
-  const isShown = (name: string) => (inDetail ? !(name in ROW) : !(name in IDENTITY_FIELDS) && name !== kind.fileField);
+  const isShown = (name: string) =>
+    inDetail ? !(name in ROW) : !(name in IDENTITY_FIELDS) && name !== kind.issued?.field;
   const isTelling = (name: string) => kind.fields[name]?.summary !== undefined || name === kind.validity?.until;
   const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
   const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));

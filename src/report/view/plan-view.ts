@@ -26,7 +26,6 @@ import {
   formatPlanSummary,
   formatRehearsalSentence,
   formatRequestSentence,
-  listFileCount,
 } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
 import { formatCount, formatSeverityCounts, formatSkippedSentence, formatWriteName } from './wording.ts';
@@ -71,8 +70,6 @@ export interface PlanView {
   readonly isEmpty: boolean;
   /** Whether the plan changes something, has no errors, and breaks no safety rule. */
   readonly isApplicable: boolean;
-  /** Files that will be written. Each sentence starts with a path. */
-  readonly files: readonly string[];
 }
 
 interface LintView {
@@ -103,7 +100,7 @@ export interface WriteView {
 /** Creates the view of a plan: printable texts without secrets. Has no side effects. */
 export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPart'> = {}): PlanView {
   const redacted = redactPlan(plan);
-  const { changes, diagnostics, violations, writes, files } = redacted;
+  const { changes, diagnostics, violations, writes } = redacted;
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
@@ -131,7 +128,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     lint: createLintViews(apart.filter(isLintWarning)),
     found: formatSeverityCounts(diagnostics),
     totals,
-    summary: formatPlanSummary({ changes, names, totals, diagnostics, files, isEmpty }),
+    summary: formatPlanSummary({ changes, names, totals, diagnostics, isEmpty }),
     requests: [
       formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }),
       formatRehearsalSentence(plan),
@@ -140,15 +137,14 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
       .filter(Boolean)
       .join(' '),
     writes: createWriteViews(writes),
-    files: files.map(formatPlannedFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };
 }
 
-export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'files' | 'changes'>): boolean {
-  return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
+export function isEmptyPlan({ writes, changes }: Pick<Plan, 'writes' | 'changes'>): boolean {
+  return writes.length === 0 && changes.every(({ action }) => action === 'no-op');
 }
 
 /** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */
@@ -170,12 +166,11 @@ export function listUnchangedNotes(change: Change, names: ResourceNames): readon
   return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
 }
 
-function listDone({ done }: Plan): readonly string[] {
-  const changes = (done?.changes ?? []).map(({ action, address, paths }) => {
+function listDone({ done = [] }: Plan): readonly string[] {
+  return done.map(({ action, address, paths }) => {
     const part = paths === undefined ? '' : `: ${paths.map(toPrintable).join(', ')}`;
     return `${formatAction(action)} ${quoteIfNeeded(address)}${part}`;
   });
-  return [...changes, ...(done?.files ?? []).map((path) => `${toPrintable(path)}: has the content already`)];
 }
 
 /** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other diagnostics. */
@@ -202,15 +197,6 @@ function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[
       return { position, said: address === undefined ? '' : `(${address})` };
     }),
   }));
-}
-
-export function formatPlannedFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
-  const notes = [
-    ...(text === undefined ? ['known after apply'] : []),
-    ...(replaces === true ? ['replaces an existing file that has other content'] : []),
-  ];
-  const sentence = `${toPrintable(path)}: what is issued for ${quoteIfNeeded(address)}`;
-  return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
 export function createViolationView(violation: SafetyViolation): SafetyViolation {
@@ -250,24 +236,23 @@ function createWriteViews(writes: readonly Write[]): readonly WriteView[] {
 }
 
 /** The fields for the headline of a plan, or of several plans together. */
-type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'files'> & Partial<Pick<Plan, 'externals'>>;
+type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations'> & Partial<Pick<Plan, 'externals'>>;
 
 /** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
-  { changes, externals = {}, diagnostics, violations, files }: HeadlinePlan,
+  { changes, externals = {}, diagnostics, violations }: HeadlinePlan,
   isEmpty: boolean,
 ): string {
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${formatSeverityCounts(diagnostics)}`;
   const names = collectPlanAddressesById({ changes, externals });
-  if (isEmpty)
-    return `✓ ${formatPlanSummary({ changes, names, totals, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+  if (isEmpty) return `✓ ${formatPlanSummary({ changes, names, totals, diagnostics, isEmpty }).replace(/[.]$/, '')}`;
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
   const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
-  const said = [...heeded, ...rest, ...listFileCount(files), ...unchanged];
+  const said = [...heeded, ...rest, ...unchanged];
   return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
 }
 

@@ -53,7 +53,6 @@ export function describeTargetLimit(targets: readonly string[], exclusions: read
 
 export const PLAN_LIST_HEADINGS = {
   lint: 'Lint warnings (edgewise validate shows them in full)',
-  files: 'Files to write',
   done: 'Approved, and done already',
   members: 'Settings, options and consents that differ',
   unchanged: 'Left as they are',
@@ -101,25 +100,13 @@ interface PlanNumbers {
   readonly names: ResourceNames;
   readonly totals: Totals;
   readonly diagnostics: readonly Diagnostic[];
-  readonly files: readonly unknown[];
   readonly isEmpty: boolean;
 }
 
 /** The totals of a plan in one sentence. A plan with errors cannot be applied, so it has no totals to approve. */
 export function formatPlanSummary(plan: PlanNumbers): string {
   if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
-  return plan.isEmpty
-    ? formatNothingToDo(plan)
-    : `${[formatActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
-}
-
-/** Returns, for example, `1 file to write`. Empty if there are no files. */
-export function listFileCount(files: readonly unknown[]): readonly string[] {
-  return files.length === 0 ? [] : [`${files.length} ${formatFilesToWriteLabel(files)}`];
-}
-
-export function formatFilesToWriteLabel({ length }: readonly unknown[]): string {
-  return length === 1 ? 'file to write' : 'files to write';
+  return plan.isEmpty ? formatNothingToDo(plan) : `${formatActionCounts(plan.totals)}.`;
 }
 
 function formatNothingToDo({ changes, names, totals, diagnostics }: PlanNumbers): string {

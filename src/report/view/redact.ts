@@ -2,7 +2,7 @@ import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
 import type { Drift, DriftedChange, OwnedResource, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { ExtraChanges, Plan, PlanComparison } from '../../model/plan.ts';
+import type { ExtraChange, Plan, PlanComparison } from '../../model/plan.ts';
 import {
   createHiddenNumbers,
   type HiddenNumbers,
@@ -78,8 +78,8 @@ const SAME_NUMBER: HiddenNumbers = {
   inObject: withoutHiddenNumbersInObject,
 };
 
-function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
-  const redacted = changes.map(({ change, other, fields, dangers, ...rest }) => {
+function redactExtraChanges(changes: readonly ExtraChange[]): readonly ExtraChange[] {
+  return changes.map(({ change, other, fields, dangers, ...rest }) => {
     const secrets = listSecrets(change.kind);
     const shown = fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field));
     return {
@@ -94,7 +94,6 @@ function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
       dangers: dangers.map((danger) => numberSides(danger, SAME_NUMBER)),
     };
   });
-  return { changes: redacted, files };
 }
 
 export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenNumbers()): Drift {

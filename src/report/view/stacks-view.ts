@@ -282,7 +282,6 @@ function joinPlans(reports: readonly PlanReport[]): readonly string[] {
   const plans = reports.map(({ plan }) => plan);
   const whole = {
     changes: plans.flatMap(({ changes }) => changes),
-    files: plans.flatMap(({ files }) => files),
     diagnostics: [],
     violations: [],
   };
@@ -439,7 +438,7 @@ function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
 }
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
-  if (result.outcomes.length + result.files.length > 0)
+  if (result.outcomes.length > 0)
     return { said: removeZeroCountsFromText(formatOutcomeTotals(countWriteOutcomes(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };

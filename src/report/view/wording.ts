@@ -146,9 +146,7 @@ export function mapNotStartedWritesById(outcomes: readonly Outcome[]): ReadonlyM
   return found;
 }
 
-/** Whether all writes and files succeeded, and no token had to be rescued. */
-export function isFullyApplied({ outcomes, files, tokens }: ApplyResult): boolean {
-  return (
-    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued)
-  );
+/** Whether all writes succeeded, and no token had to be rescued. */
+export function isFullyApplied({ outcomes, tokens }: ApplyResult): boolean {
+  return outcomes.every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued);
 }

@@ -29,6 +29,7 @@ export {
   exportLive,
   renderSingleFile,
 } from './export/export-live.ts';
+export type { SensitiveField } from './export/sensitive-fields.ts';
 export type { ExportNote } from './export/state-notes.ts';
 export {
   parseTerraformState,

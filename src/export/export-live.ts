@@ -28,6 +28,7 @@ import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretName
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
+import { listSensitiveFields, type SensitiveField, type WrittenDocument } from './sensitive-fields.ts';
 import { createStateNotes, type ExportNote } from './state-notes.ts';
 import {
   classifyInstance,
@@ -59,8 +60,6 @@ export interface ExportOptions {
    * everything.
    */
   readonly names?: TerraformState | undefined;
-  /** Blocks of `names` whose resources get `lifecycle.protect`: `StateInstance.block`. Absent: none. */
-  readonly protectedBlocks?: ReadonlySet<string> | undefined;
 }
 
 /** A manifest that describes one live resource. */
@@ -80,6 +79,8 @@ export interface ExportResult {
   /** Number of documents other than `Stack` and `External`. */
   readonly resources: number;
   readonly leftOut: readonly SkippedResource[];
+  /** Fields of `documents` whose values the state of `ExportOptions.names` calls sensitive. */
+  readonly sensitive: readonly SensitiveField[];
   /** How the state of `ExportOptions.names`, the account and the documents differ. */
   readonly notes: readonly ExportNote[];
   /** Lines of the comment above the first document. */
@@ -105,8 +106,11 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   );
   const allLeftOut = sortLeftOut([...leftOut, ...faulty]);
   const externals = nameExternals(kept, state);
-  const protectedIds = new Set(kept.filter(({ isProtected }) => isProtected).map(({ live: { id } }) => id));
-  const notes = state === undefined ? [] : createStateNotes(state, live, { ...externals, others, protectedIds });
+  const sensitive = listSensitiveFields(
+    [...kept.map(toWrittenDocument), ...listWrittenExternals(externals)],
+    options.names?.instances ?? [],
+  );
+  const notes = state === undefined ? [] : createStateNotes(state, live, { ...externals, others, sensitive });
   return {
     documents: [
       ...(options.stack === undefined ? [] : [{ kind: 'Stack', name: options.stack, text: stack }]),
@@ -114,6 +118,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
     ],
     resources: kept.length,
     leftOut: allLeftOut,
+    sensitive,
     notes,
     preface: createPreface(allLeftOut, kept, notes),
   };
@@ -130,7 +135,7 @@ interface NamedResource {
 
 function nameResources(
   chosen: readonly LiveResource[],
-  { stack, protectedBlocks }: ExportOptions,
+  { stack }: ExportOptions,
   state: StateResources | undefined,
 ): readonly NamedResource[] {
   const byKind = Map.groupBy(chosen, ({ kind }) => kind);
@@ -150,13 +155,11 @@ function nameResources(
       .map((live): NamedResource => {
         const name = names.get(live.id) ?? live.id;
         const own = ownMarks.get(live.id);
-        const block = state?.managed.get(live.id)?.instance.block ?? '';
-        const isProtected = own === undefined ? protectedBlocks?.has(block) === true : own.protect === true;
         return {
           kind,
           live,
           name,
-          isProtected,
+          isProtected: own?.protect === true,
           stated: nameHiddenValues(name, minimizeFields(kind.specFields, live.spec)),
         };
       })
@@ -221,6 +224,18 @@ function nameExternals(resources: readonly NamedResource[], state: StateResource
     })),
   );
   return { externals, exported };
+}
+
+/** What the document of a resource has of it, by the names that a Terraform state uses. */
+function toWrittenDocument({ kind, name, live: { id }, stated }: NamedResource): WrittenDocument {
+  const names = kind.role === 'owned' ? { id: 'lifecycle.adopt' } : {};
+  return { address: toAddress(kind.name, name), id, values: { id, ...stated }, names };
+}
+
+function listWrittenExternals({ externals, exported }: ExternalNames): readonly WrittenDocument[] {
+  return [...externals].flatMap(([id, name]) =>
+    exported.has(id) ? [{ address: toAddress('External', name), id, values: { id }, names: {} }] : [],
+  );
 }
 
 function createDocuments(

@@ -2,6 +2,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { choosePreferredName } from './name-resources.ts';
+import type { SensitiveField } from './sensitive-fields.ts';
 import { classifyInstance, listMissingResources, type StateResources } from './state-resources.ts';
 import type { StateInstance } from './terraform-state.ts';
 
@@ -22,28 +23,28 @@ interface ExportedNames {
   readonly exported: ReadonlySet<string>;
   /** Unmanaged resources of the account that the state does not contain. */
   readonly others: readonly LiveResource[];
-  /** Ids of exported resources that got `lifecycle.protect` because of the configuration. */
-  readonly protectedIds: ReadonlySet<string>;
+  /** Fields of the manifests whose values the state calls sensitive. */
+  readonly sensitive: readonly SensitiveField[];
 }
 
 /** Lists what a user has to know before the manifests replace the state. Leaves out empty notes. */
 export function createStateNotes(
   state: StateResources,
   live: LiveState,
-  { externals, exported, others, protectedIds }: ExportedNames,
+  { externals, exported, others, sensitive }: ExportedNames,
 ): readonly ExportNote[] {
   const managed = [...state.managed.values()];
   const addressById = new Map(state.deposed.map(({ id, instance }) => [id, instance.address]));
   const notes: readonly ExportNote[] = [
     {
+      title: 'Warning: sensitive in the state, and now in clear in a manifest. Look at each before you commit it',
+      lines: sensitive.map(({ address, field, stateAddress }) => `${address}: ${field} (${stateAddress})`),
+      isInComment: false,
+    },
+    {
       title: 'In the state, of kinds that no manifest describes. To refer to one, write its External',
       lines: state.otherKinds.map((instance) => describeOtherKind(instance, externals, exported)),
       isInComment: true,
-    },
-    {
-      title: 'Protected, because the configuration has prevent_destroy',
-      lines: managed.filter(({ id }) => protectedIds.has(id)).map(({ instance }) => instance.address),
-      isInComment: false,
     },
     {
       title: 'In the state, and not in the account. They may have been deleted',

@@ -2,10 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { isWellFormedId, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { ATTACHED_KINDS } from '../kinds/tables/registry.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
 
 /**
- * Reads which resources a Terraform state contains: their addresses and ids. Every other value of a state is ignored,
- * and no message quotes the state, because a state contains secrets in clear text.
+ * Reads which resources a Terraform state contains: their addresses and ids, and which attributes it calls sensitive.
+ * Every other value of a state is ignored, and no message quotes the state, because a state contains secrets in clear
+ * text.
  */
 
 /** A Terraform state: a state file, or the output of `terraform show -json`. */
@@ -17,13 +19,13 @@ export interface TerraformState {
 export interface StateInstance {
   /** As Terraform writes it: `module.edge["eu"].example_tcp_edge.web[0]`. */
   readonly address: string;
-  /** The address of the block in the configuration, without keys: `module.edge.example_tcp_edge.web`. */
-  readonly block: string;
   readonly type: string;
   /** The names of the modules, the name of the resource, and the keys, from left to right. */
   readonly words: readonly string[];
   /** `id`, and the ids of parents that a kind needs, by attribute. Values that have not the form of an id are absent. */
   readonly ids: Readonly<Record<string, string>>;
+  /** Paths of the attributes that the state calls sensitive. An empty path stands for all attributes. */
+  readonly sensitive: readonly FieldPath[];
   /** Whether Terraform would replace it: it is marked as tainted. */
   readonly isTainted: boolean;
   /** Whether Terraform has replaced it, and has not deleted it yet. */
@@ -119,6 +121,7 @@ function listFileInstances(document: JsonObject): readonly StateInstance[] {
         key: readInstanceKey(instance['index_key'], `${place}.index_key`),
         // Instances that Terraform 0.11 wrote have flat attributes until their next change.
         attributes: readStateObject(instance['attributes'] ?? instance['attributes_flat'], `${place}.attributes`),
+        sensitive: readPaths(instance['sensitive_attributes'], `${place}.sensitive_attributes`),
         isTainted: instance['status'] === 'tainted',
         isDeposed: 'deposed' in instance,
       }),
@@ -144,6 +147,7 @@ function listModuleInstances(module: JsonObject, at: string): readonly StateInst
       ...readCommon(resource, place, module['address']),
       key: readInstanceKey(resource['index'], `${place}.index`),
       attributes: readStateObject(resource['values'], `${place}.values`),
+      sensitive: listMarkedPaths(resource['sensitive_values']),
       isTainted: resource['tainted'] === true,
       isDeposed: 'deposed_key' in resource,
     });
@@ -152,7 +156,7 @@ function listModuleInstances(module: JsonObject, at: string): readonly StateInst
   return [...own, ...inner.flatMap(({ value, at: place }) => listModuleInstances(value, place))];
 }
 
-interface InstanceParts extends Pick<StateInstance, 'type' | 'isTainted' | 'isDeposed'> {
+interface InstanceParts extends Pick<StateInstance, 'type' | 'sensitive' | 'isTainted' | 'isDeposed'> {
   /** The address of the module, such as `module.edge["eu"]`. Empty: the root module. */
   readonly module: string;
   readonly name: string;
@@ -162,13 +166,11 @@ interface InstanceParts extends Pick<StateInstance, 'type' | 'isTainted' | 'isDe
 
 function createInstance({ module, name, key, attributes, ...rest }: InstanceParts): StateInstance {
   const modules = Array.from(module.matchAll(MODULE), ([, call = '', index]) => ({ call, index: parseIndex(index) }));
-  const blocks = modules.map(({ call }) => `module.${call}`);
   const index = key === undefined ? '' : `[${JSON.stringify(key)}]`;
   const local = `${rest.type}.${name}`;
   return {
     ...rest,
     address: `${module === '' ? '' : `${module}.`}${local}${index}`,
-    block: [...blocks, local].join('.'),
     words: [
       ...modules.flatMap(({ call, index: inner }) => [call, ...inner]),
       name,
@@ -210,6 +212,34 @@ function readInstanceKey(key: Json | undefined, at: string): string | number | u
   if (key === undefined || key === null) return undefined;
   if (typeof key === 'string' || typeof key === 'number') return key;
   throw createDamageError(at, 'a text or a number');
+}
+
+/** Reads paths of a state file, such as `[[{"type": "get_attr", "value": "token"}]]`. */
+function readPaths(paths: Json | undefined, at: string): readonly FieldPath[] {
+  if (paths === undefined || paths === null) return [];
+  if (!isJsonArray(paths)) throw createDamageError(at, 'a list');
+  return paths.map((path, index) => {
+    if (!isJsonArray(path)) throw createDamageError(`${at}[${index}]`, 'a list');
+    const steps = path.map(readStep);
+    const unknown = steps.indexOf(undefined);
+    // A path is cut at a step that is not known, so that it stands for more, not for less.
+    return (unknown === -1 ? steps : steps.slice(0, unknown)).filter((step) => step !== undefined);
+  });
+}
+
+/** A step is the name of an attribute, or `{"type": "index", "value": {"value": 0, "type": "number"}}`. */
+function readStep(step: Json): string | number | undefined {
+  const value = isJsonObject(step) ? step['value'] : undefined;
+  const key = isJsonObject(value) ? value['value'] : value;
+  return typeof key === 'string' || typeof key === 'number' ? key : undefined;
+}
+
+/** Lists the paths of `true` in `sensitive_values` of `terraform show -json`, which has the shape of the values. */
+function listMarkedPaths(marked: Json | undefined): readonly FieldPath[] {
+  if (marked === true) return [[]];
+  if (isJsonArray(marked)) return marked.flatMap((one, index) => listMarkedPaths(one).map((path) => [index, ...path]));
+  if (marked === undefined || !isJsonObject(marked)) return [];
+  return Object.entries(marked).flatMap(([name, one]) => listMarkedPaths(one).map((path) => [name, ...path]));
 }
 
 function readStateObject(value: Json | undefined, at: string): JsonObject {

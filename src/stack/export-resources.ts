@@ -25,7 +25,7 @@ export interface AttachableResource {
   readonly ids: Spec;
 }
 
-export interface ExportRequest extends Pick<ExportOptions, 'names' | 'protectedBlocks'> {
+export interface ExportRequest extends Pick<ExportOptions, 'names'> {
   /** Names of kinds. Empty: all kinds that can be listed. */
   readonly kinds: readonly string[];
   readonly attached: readonly AttachableResource[];
@@ -51,7 +51,7 @@ export function createExportRequest(names: readonly string[], attached: readonly
 /** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
   client: ReadingClient,
-  { kinds, attached, stack, settings, signal, names, protectedBlocks }: ExportRequest,
+  { kinds, attached, stack, settings, signal, names }: ExportRequest,
 ): Promise<ExportResult> {
   const request = createExportRequest(kinds, attached);
   if (names !== undefined) requireResources(names);
@@ -62,7 +62,6 @@ export async function exportResources(
     api: createApiSettings(settings),
     ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
     names,
-    protectedBlocks,
   });
 }
 

@@ -33,11 +33,9 @@ describe('export --names', () => {
     const plan = JSON.parse((await edgewise('plan ingress --format json')).stdout);
     const changes: readonly JsonObject[] = plan.changes;
     expect(changes.map(({ action }) => action)).toEqual(Array.from({ length: 7 }, () => 'adopt'));
-    const differences: readonly JsonObject[] = plan.changes.flatMap((change: JsonObject) => change['differences']);
-    expect(differences.map(({ path }) => path)).toEqual(Array.from({ length: 4 }, () => 'lifecycle.protect'));
+    expect(changes.flatMap(({ differences }) => differences)).toEqual([]);
     expect(await edgewise('apply ingress --yes')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan ingress --detailed-exitcode')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('destroy ingress --yes')).toMatchObject({ exitCode: 5 });
   });
 
   it('writes the same manifests for the output of terraform show, and again after an apply', async () => {
@@ -114,7 +112,7 @@ describe('export --names', () => {
       },
       { ...create('x', 'y', 'ipp_1'), type: 'aws_instance' },
     ];
-    await write({ 'state.json': JSON.stringify({ ...STATE, resources }), 'main.tf': '' });
+    await write({ 'state.json': JSON.stringify({ ...STATE, resources }) });
     const { stdout } = await edgewise(`${EXPORT} state.json`);
     expect(stdout).toContain('not in the account. They may have been deleted:\n  example_tcp_edge.gone: edgtcp_gone\n');
     expect(stdout).toContain(
@@ -214,64 +212,123 @@ describe('export --names', () => {
   });
 });
 
-describe('prevent_destroy', () => {
-  const countProtected = async (folder: string) =>
-    Object.values(await readAll(join(folder, 'ingress'))).filter((text) => text.includes('protect: true')).length;
+/** Calls attributes of the resources with this type and name sensitive. */
+function withSensitive(type: string, name: string, ...paths: readonly JsonObject[][]): JsonObject {
+  const listed = STATE['resources'];
+  const resources = (isJsonArray(listed) ? listed : []).filter(isJsonObject).map((resource) => {
+    if (resource['type'] !== type || resource['name'] !== name) return resource;
+    const instances = isJsonArray(resource['instances']) ? resource['instances'] : [];
+    const marked = instances.filter(isJsonObject).map((one) => ({ ...one, sensitive_attributes: paths }));
+    return { ...resource, instances: marked };
+  });
+  return { ...STATE, resources };
+}
 
-  it('is reported as unknown without a configuration', async () => {
-    const { edgewise, folder } = await createAccount();
-    const stdin = await readFile(join(FIXTURE, 'show.json'), 'utf8');
-    const { stdout } = await edgewise(`${EXPORT} -`, { stdin });
+const attribute = (value: string): JsonObject => ({ type: 'get_attr', value });
+
+describe('a value that the state calls sensitive', () => {
+  const STATE_FILE = 'infra/terraform.tfstate';
+  const MARKED = withSensitive(
+    'example_credential',
+    'build',
+    [attribute('token')],
+    [attribute('acl'), { type: 'index', value: { value: 0, type: 'number' } }],
+    [attribute('metadata')],
+  );
+  const NAMED = [
+    'Credential/build-0: spec.acl (example_credential.build[0])',
+    'Credential/build-0: spec.metadata (example_credential.build[0])',
+    'Credential/build-1: spec.acl (example_credential.build[1])',
+    'Credential/build-1: spec.metadata (example_credential.build[1])',
+  ];
+
+  it('is a warning that names the resource and the field, if a manifest has it', async () => {
+    const { edgewise, write } = await createAccount();
+    expect((await edgewise(`${EXPORT} ${STATE_FILE} --strict`)).stdout).not.toContain('sensitive');
+    await write({ [STATE_FILE]: JSON.stringify(MARKED) });
+    const { exitCode, stdout } = await edgewise(`${EXPORT} ${STATE_FILE} --force`);
+    expect(exitCode).toBe(0);
     expect(stdout).toContain(
-      'A state does not contain prevent_destroy, and the configuration of the root module, module.site is not in the working folder.\n',
+      `Warning: sensitive in the state, and now in clear in a manifest. Look at each before you commit it:\n${NAMED.map((line) => `  ${line}\n`).join('')}`,
     );
-    expect(await countProtected(folder)).toBe(0);
+    expect(stdout).not.toContain('token (');
   });
 
-  it('is reported as unknown for modules that are not installed', async () => {
-    const { edgewise, folder, write } = await createAccount();
-    await write({ 'infra/.terraform/modules/modules.json': '{"Modules":[{"Key":"site","Dir":"../../.."}]}' });
-    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
-    expect(stdout).toContain('the configuration of module.site is not in infra.\n');
-    expect(await countProtected(folder)).toBe(2);
+  it('is refused with --strict, and nothing is written', async () => {
+    const { edgewise, write, folder } = await createAccount();
+    await write({ [STATE_FILE]: JSON.stringify(MARKED) });
+    for (const line of [`${EXPORT} ${STATE_FILE} --strict`, `export --names ${STATE_FILE} --strict`]) {
+      const { exitCode, stdout, stderr } = await edgewise(line);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+      expect(stderr).toContain(
+        'Credential/build-1: spec.metadata is sensitive in the state (example_credential.build[1])',
+      );
+      expect(stderr).toContain('Nothing was written.');
+    }
+    expect(await readdir(folder)).not.toContain('ingress');
   });
 
-  it('is not read outside of the repository', async () => {
-    const { edgewise, folder, write } = await createAccount();
-    const secret = await createWorkspace({
-      'main.tf': 'resource "example_credential" "agent" {\n lifecycle {\n prevent_destroy = true\n }\n}',
-    });
-    const modules = { Modules: [{ Key: 'site', Dir: secret.folder }] };
-    await write({ 'infra/.terraform/modules/modules.json': JSON.stringify(modules), 'infra/.git/config': '' });
-    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
-    expect(stdout).toContain('the configuration of module.site is not in infra.\n');
-    expect(await countProtected(folder)).toBe(2);
+  it('counts in the output of terraform show too, and if it is an id', async () => {
+    const { edgewise, folder } = await createAccount();
+    const shown = JSON.parse(await readFile(join(folder, 'show.json'), 'utf8'));
+    for (const resource of shown.values.root_module.resources) {
+      if (resource.type === 'example_agent_ingress') resource.sensitive_values = { id: true, domain: true };
+      if (resource.type === 'example_ip_policy') resource.sensitive_values = { id: true };
+      if (resource.type === 'example_ip_restriction') resource.sensitive_values = true;
+    }
+    const { stderr } = await edgewise('export --owner production --names -', { stdin: JSON.stringify(shown) });
+    for (const line of [
+      'AgentIngress/connect-eu: lifecycle.adopt (example_agent_ingress.connect["eu"])',
+      'AgentIngress/connect-eu: spec.domain (example_agent_ingress.connect["eu"])',
+      'External/office: spec.id (example_ip_policy.office)',
+      'IPRestriction/endpoints: spec.ip_policy_ids (example_ip_restriction.endpoints)',
+    ])
+      expect(stderr).toContain(`  ${line}\n`);
+    expect(stderr).not.toContain('External/usr-000000');
   });
 
-  it('is not searched for in modules without a resource of the service', async () => {
-    const { edgewise, write } = await createAccount();
-    const network = {
-      mode: 'managed',
-      type: 'aws_vpc',
-      name: 'x',
-      module: 'module.network',
-      instances: [{ attributes: { id: 'vpc-1' } }],
-    };
-    const listed = STATE['resources'];
-    await write({
-      'infra/terraform.tfstate': JSON.stringify({
-        ...STATE,
-        resources: [...(isJsonArray(listed) ? listed : []), network],
+  it('is found below a block, and is none if the manifest has a variable in its place', async () => {
+    const route = { id: 'edghtsrt_1', edge_id: 'edghts_1' };
+    const add = { 'x-key': 'live-value', authorization: 'Bearer live-value' };
+    const { edgewise, write, server } = await createAccount();
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    await server.handle(
+      new Request('https://api.test/edges/https/edghts_1/routes/edghtsrt_1/request_headers', {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify({ add, remove: ['x-internal-name'] }),
       }),
-    });
-    expect((await edgewise(`${EXPORT} infra/terraform.tfstate`)).stdout).not.toContain('configuration of');
+    );
+    const listed = STATE['resources'];
+    const block = [attribute('request_headers'), { type: 'index', value: { value: 0, type: 'number' } }];
+    const resource = {
+      mode: 'managed',
+      type: 'example_https_edge_route',
+      name: 'web',
+      instances: [
+        {
+          attributes: route,
+          sensitive_attributes: [
+            [...block, attribute('add'), { type: 'index', value: { value: 'x-key', type: 'string' } }],
+            [...block, attribute('remove')],
+          ],
+        },
+      ],
+    };
+    const resources = [...(isJsonArray(listed) ? listed : []), resource];
+    await write({ 'state.json': JSON.stringify({ ...STATE, resources }) });
+    const { stdout, stderr } = await edgewise('export --names state.json --modules-of edghts_1/edghtsrt_1');
+    expect(stdout).toContain(`$\{secret:WEB_X_KEY}`);
+    expect(stderr).toContain('  HTTPSEdgeRoute/web: spec.request_headers.remove (example_https_edge_route.web)\n');
+    expect(stderr).not.toContain('request_headers.add');
   });
 
-  it('is reported as uncertain for a file that cannot be read to its end', async () => {
-    const { edgewise, write } = await createAccount();
-    await write({ 'infra/modules/agent/more.tf': 'resource "x" "y" {' });
-    const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
-    expect(stdout).toContain('infra/modules/agent/more.tf cannot be read to its end. Compare its prevent_destroy');
+  it('needs a state', async () => {
+    const { edgewise } = await createAccount();
+    expect(await edgewise('export --strict')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('--strict works only with --names.'),
+    });
   });
 });
 

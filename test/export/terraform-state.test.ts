@@ -51,14 +51,39 @@ describe('a Terraform state', () => {
     expect(instances).toEqual([
       {
         address: 'module.a.module.b["x.y\\"z"].example_tcp_edge.web[7]',
-        block: 'module.a.module.b.example_tcp_edge.web',
         type: 'example_tcp_edge',
         words: ['a', 'b', 'x.y"z', 'web', '7'],
         ids: { id: ID },
+        sensitive: [],
         isTainted: false,
         isDeposed: false,
       },
     ]);
+  });
+
+  it('says which attributes it calls sensitive, as a file and as the output of terraform show', () => {
+    const index = (value: Json) => ({ type: 'index', value: { value, type: typeof value } });
+    const paths = [
+      [{ type: 'get_attr', value: 'token' }],
+      [{ type: 'get_attr', value: 'headers' }, index(0), { type: 'get_attr', value: 'add' }, index('x-key')],
+    ];
+    const file = parse(createStateFile({}, { sensitive_attributes: paths }));
+    const resource = { mode: 'managed', type: 'example_tcp_edge', name: 'web', values: { id: ID, token: SECRET } };
+    const sensitive = { token: true, tags: [false], headers: [{ add: { 'x-key': true } }], acl: {} };
+    const shown = parse({
+      format_version: '1.0',
+      values: { root_module: { resources: [{ ...resource, sensitive_values: sensitive }] } },
+    });
+    for (const { instances } of [file, shown])
+      expect(instances[0]?.sensitive).toEqual([['token'], ['headers', 0, 'add', 'x-key']]);
+    const whole = { ...resource, sensitive_values: true };
+    expect(
+      parse({ format_version: '1.0', values: { root_module: { resources: [whole] } } }).instances[0]?.sensitive,
+    ).toEqual([[]]);
+    const later = parse(
+      createStateFile({}, { sensitive_attributes: [[{ type: 'get_attr', value: 'acl' }, { type: 'splat' }]] }),
+    );
+    expect(later.instances[0]?.sensitive).toEqual([['acl']]);
   });
 
   it('contains no data sources', () => {
@@ -123,6 +148,16 @@ describe('a Terraform state', () => {
       'key',
       createStateFile({}, { index_key: { token: SECRET } }),
       'resources[0].instances[0].index_key is not a text or a number',
+    ],
+    [
+      'sensitive attributes',
+      createStateFile({}, { sensitive_attributes: { token: SECRET } }),
+      'resources[0].instances[0].sensitive_attributes is not a list',
+    ],
+    [
+      'path of a sensitive attribute',
+      createStateFile({}, { sensitive_attributes: [SECRET] }),
+      'resources[0].instances[0].sensitive_attributes[0] is not a list',
     ],
     ['type', createStateFile({ type: [SECRET] }), 'resources[0].type is not a text'],
     ['values', { format_version: '1.0', values: SECRET }, 'values is not an object'],

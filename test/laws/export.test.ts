@@ -83,15 +83,11 @@ describe('an export of an unmanaged account', () => {
         const all = [...live.resources.values()].flat();
         const inState = all.filter((_, index) => (index + seed) % 3 > 0);
         const state = createTerraformState(inState, names);
-        const protectedBlocks = new Set(
-          state.instances.map(({ block }) => block).filter((_, index) => index % 2 === 0),
-        );
-        const exported = exportLive(live, { ...OPTIONS, names: state, protectedBlocks });
+        const exported = exportLive(live, { ...OPTIONS, names: state });
         const plan = await world.plan(load(exported, true));
         expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
         expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
-        const paths = plan.changes.flatMap(({ differences }) => differences.map(({ path }) => path));
-        expect(paths.filter((path) => path !== 'lifecycle.protect')).toEqual([]);
+        expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
         const touched = plan.changes.flatMap(({ action, live }) => (action === 'adopt' ? [live?.id] : [])).sort();
         const unmanaged = inState.filter(({ mark }) => mark === undefined);
         expect(touched).toEqual(unmanaged.map(({ id }) => id).sort());

@@ -28,6 +28,7 @@ interface ExportCommandFlags extends ConnectionFlags {
   readonly force?: boolean;
   readonly modulesOf: readonly AttachableResource[];
   readonly names?: string;
+  readonly strict?: boolean;
 }
 
 export function configureExportCommand(command: Command, act: CommandBodyRunner): void {
@@ -48,6 +49,7 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
       '--names <state>',
       'only what this Terraform state has too, with its names: a state file, or - for terraform show -json',
     )
+    .option('--strict', 'with --names: write nothing if the state calls a value sensitive that a manifest would have')
     .option('--force', 'with -o: replace files that exist')
     .addOption(
       createRepeatableOption(
@@ -80,7 +82,7 @@ async function exportManifests(
 ): Promise<ExitCode> {
   checkFlags(flags);
   createExportRequest(kinds, flags.modulesOf);
-  const terraform = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
+  const names = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
   const settings = resolveServiceSettings({ flags, env: context.env });
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({
@@ -88,11 +90,11 @@ async function exportManifests(
       attached: flags.modulesOf,
       stack: flags.owner,
       signal,
-      names: terraform?.state,
-      protectedBlocks: terraform?.protectedBlocks,
+      names,
     }),
   );
-  const notes = describeNotes(exported, terraform?.hints ?? []);
+  if (flags.strict === true) refuseSensitiveFields(exported);
+  const notes = describeNotes(exported);
   if (flags.out === undefined) {
     context.stdout.write(renderSingleFile(exported));
     context.stderr.write(notes);
@@ -104,7 +106,7 @@ async function exportManifests(
  * Throws if a flag is missing or has no effect. `--owner` has no default, because two repositories with the same owner
  * would prune each other's resources.
  */
-function checkFlags({ out, owner, force }: ExportCommandFlags): void {
+function checkFlags({ out, owner, force, names, strict }: ExportCommandFlags): void {
   const createError = (message: string, remedy: string) =>
     new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && owner === undefined)
@@ -114,6 +116,24 @@ function checkFlags({ out, owner, force }: ExportCommandFlags): void {
     );
   if (out === undefined && force === true)
     throw createError('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
+  if (strict === true && names === undefined)
+    throw createError(
+      '--strict works only with --names.',
+      'Name a Terraform state with --names, or leave out --strict.',
+    );
+}
+
+/** For `--strict`. */
+function refuseSensitiveFields({ sensitive }: ExportResult): void {
+  if (sensitive.length === 0) return;
+  const lines = sensitive.map(
+    ({ address, field, stateAddress }) =>
+      `${address}: ${field} is sensitive in the state (${toPrintable(stateAddress)}), and would be in clear in the manifest.`,
+  );
+  throw new CommandError(lines, {
+    exitCode: EXIT.invalid,
+    remedy: 'Nothing was written. Without --strict, this is a warning.',
+  });
 }
 
 async function writeFiles(
@@ -153,7 +173,7 @@ function listPaths(paths: readonly string[]): readonly string[] {
 /** More paths of one folder would hide the paths of the other folders. */
 const MAX_LISTED = 10;
 
-function describeNotes({ leftOut, notes }: ExportResult, hints: readonly string[]): string {
+function describeNotes({ leftOut, notes }: ExportResult): string {
   const sections = [
     { title: 'Left out', lines: leftOut.map(({ kind, id, reason }) => `${kind} ${id}: ${reason}`) },
     ...notes,
@@ -161,7 +181,7 @@ function describeNotes({ leftOut, notes }: ExportResult, hints: readonly string[
   const texts = sections.flatMap(({ title, lines }) =>
     lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${toPrintable(line)}`)],
   );
-  return [...texts, ...hints.map(toPrintable)].map((line) => `${line}\n`).join('');
+  return texts.map((line) => `${line}\n`).join('');
 }
 
 function parseStack(text: string): string {

@@ -26,7 +26,8 @@ export interface SafetyViolation {
     | 'manifests-missing'
     | 'policy'
     | 'rejected-write'
-    | 'claimed-elsewhere';
+    | 'claimed-elsewhere'
+    | 'value-exchange';
   readonly message: string;
   /** What the user can do, such as the flag that allows the violation. No flag allows a violation of a policy. */
   readonly remedy: string;

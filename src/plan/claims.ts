@@ -205,8 +205,12 @@ const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
 
 /** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
 export function listAddressesAwaitingOtherStacks({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
-  const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
-  return new Set(late.flatMap(({ address }) => address ?? []));
+  return new Set(diagnostics.filter(isLateClaimWarning).flatMap(({ address }) => address ?? []));
+}
+
+/** Whether a diagnostic says that a claim follows the writes of another stack. */
+export function isLateClaimWarning({ code, severity }: Diagnostic): boolean {
+  return code === LATE_CLAIM.code && severity === LATE_CLAIM.severity;
 }
 
 /** Finds the path of a claimed value in a spec. Falls back to the top-level field. */

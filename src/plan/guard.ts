@@ -51,13 +51,13 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
   return [...protect, ...listMissingManifests(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
-/** Returns the violations that the given flags do not allow. No flag allows a violated policy. */
+/** Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values. */
 export function listBlockingViolations(
   violations: readonly SafetyViolation[],
   allowances: Allowances,
 ): readonly SafetyViolation[] {
   return violations.flatMap((violation) => {
-    if (violation.rule === 'policy') return [violation];
+    if (violation.rule === 'policy' || violation.rule === 'value-exchange') return [violation];
     if (
       violation.rule === 'delete-share' ||
       violation.rule === 'nothing-described' ||

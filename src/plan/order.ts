@@ -190,7 +190,8 @@ function addClaimDependencies(planned: readonly Planned[], dependencies: Depende
   }
 }
 
-function isClaim(write: DraftWrite): boolean {
+/** Whether a write may claim unique values. */
+export function isClaim(write: DraftWrite): boolean {
   return write.method === 'POST' || isPatchOfFields(write);
 }
 
@@ -203,7 +204,7 @@ function isPatchOfFields({ method, ids, purpose }: DraftWrite): boolean {
  * The unique values that a change frees, each with the write that frees it. A replace frees all values of the old
  * resource, even those that the new resource claims.
  */
-function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
+export function listVacated({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
   const removal = writes.find(isDelete);
   const write = removal ?? writes.find(isPatchOfFields);
   if (change.live?.spec === undefined || write === undefined) return [];

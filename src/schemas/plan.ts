@@ -39,6 +39,7 @@ export const VIOLATION_SCHEMA = z.strictObject({
     'policy',
     'rejected-write',
     'claimed-elsewhere',
+    'value-exchange',
   ]),
   message: z.string(),
   remedy: z.string(),

@@ -171,6 +171,26 @@ describe('stacks with references, in every graph of three and every shape of fou
     }
   });
 
+  it('are refused exactly if they exchange hostports', LONG, async () => {
+    for (const count of [2, 3, 4]) {
+      const start = toRepository(count, []);
+      for (const ports of selectEvenly(listPortChanges(start.stacks), MOST)) {
+        const before = { ...start, homes: {}, ports: ports.before };
+        const workspace = await createRepositoryWorkspace(before);
+        await workspace.write(toFiles({ ...before, ports: ports.after }, before));
+        const { exitCode, stdout } = await workspace.edgewise('plan -R live --allow-deletes');
+        const refused = [...stdout.matchAll(/^(\S+) +live\/\S+ +⛔ refused by 1 safety rule/gm)].map(
+          ([, name]) => name,
+        );
+        const exchanging = listExchanging(ports);
+        expect(refused, JSON.stringify(ports)).toEqual(exchanging);
+        // Beside a refused stack, the others keep what they would delete.
+        const refusal = stdout.includes('kept-prune') ? 1 : 5;
+        expect(exitCode).toBe(exchanging.length > 0 ? refusal : 0);
+      }
+    }
+  });
+
   it('send nothing if nothing changed', LONG, async () => {
     for (const { count, graph } of selectEvenly(SMALL)) {
       const workspace = await createRepositoryWorkspace(toRepository(count, graph));
@@ -191,8 +211,17 @@ function listHomes({ stacks, homes }: Repository): readonly Readonly<Record<stri
 
 type Ports = Readonly<Record<string, number>>;
 
-/** Lists hostports of the stacks before and after, without two stacks that wait for each other: a swap between stacks needs a third value. */
-function listPorts(stacks: readonly string[]): readonly { readonly before: Ports; readonly after: Ports }[] {
+interface PortChange {
+  readonly before: Ports;
+  readonly after: Ports;
+}
+
+/** Lists hostports of the stacks before and after, without stacks that exchange them: that needs a third value. */
+function listPorts(stacks: readonly string[]): readonly PortChange[] {
+  return listPortChanges(stacks).filter((one) => listExchanging(one).length === 0);
+}
+
+function listPortChanges(stacks: readonly string[]): readonly PortChange[] {
   const before = Object.fromEntries(stacks.map((name, at) => [name, 20_001 + at]));
   const values = [...Object.values(before), 20_009];
   const all = stacks.reduce<readonly Ports[]>(
@@ -203,16 +232,20 @@ function listPorts(stacks: readonly string[]): readonly { readonly before: Ports
       ]),
     [{}],
   );
-  const follow = (after: Ports, stack: string): string | undefined =>
+  return all.map((after) => ({ before, after }));
+}
+
+/** Lists the stacks that wait for themselves: each needs the hostport that the next one has. */
+function listExchanging({ before, after }: PortChange): readonly string[] {
+  const stacks = Object.keys(before);
+  const follow = (stack: string): string | undefined =>
     stacks.find((other) => other !== stack && before[other] === after[stack]);
-  const isSwap = (after: Ports): boolean =>
-    stacks.some((start) => {
-      let at = follow(after, start);
-      for (let step = 0; step < stacks.length && at !== undefined; step += 1) {
-        if (at === start) return true;
-        at = follow(after, at);
-      }
-      return false;
-    });
-  return all.filter((after) => !isSwap(after)).map((after) => ({ before, after }));
+  return stacks.filter((start) => {
+    let at = follow(start);
+    for (let step = 0; step < stacks.length && at !== undefined; step += 1) {
+      if (at === start) return true;
+      at = follow(at);
+    }
+    return false;
+  });
 }

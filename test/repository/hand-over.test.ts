@@ -209,8 +209,8 @@ describe('a hand-over in git', () => {
       });
     await exchange(20_002);
     const direct = await edgewise('apply -R live --yes');
-    expect(direct.exitCode).toBe(1);
-    expect(direct.stdout).toMatch(/^warning.claimed-elsewhere.: TCPEdge\/x: hostports 1.tcp.example.net:20002/m);
+    expect(direct.exitCode).toBe(5);
+    expect(direct.stdout).toMatch(/^refused.value-exchange.: TCPEdge\/x: the stacks b and a exchange unique values/m);
     expect(server.snapshot().resources).toEqual(before);
     for (const port of [20_003, 20_002]) {
       await exchange(port);

@@ -6,6 +6,7 @@ import type { CommandLine, Report, StackReportPart } from '../../report/report.t
 import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
+import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -37,6 +38,7 @@ import { createPresenter } from './present-run.ts';
 import {
   createOtherStacksLookUps,
   createReadingContext,
+  createStackReportPart,
   failConflictingStacks,
   forEachStack,
   isOfMany,
@@ -109,8 +111,8 @@ interface Planning {
 }
 
 /**
- * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then plans again
- * what has to keep its prunes beside an unknown stack.
+ * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then refuses stacks
+ * that exchange values, and plans again what has to keep its prunes beside an unknown stack.
  */
 async function planEach(
   run: StacksRun,
@@ -128,16 +130,53 @@ async function planEach(
     return describe(folder, planned);
   });
   const checked = await failConflictingStacks(run, made, drop);
-  if (options.mode !== 'apply' || run.flags.from !== undefined) return checked;
-  return keepPrunesBesideUnknownStacks(run, checked, async (folder, keptPrunes) => {
+  const exchanges = findExchanges(run, known);
+  const describeWithExchanges = (folder: StackFolder, planned: PlannedStack): StackResult => {
+    const found = exchanges.get(folder);
+    return describe(
+      folder,
+      found === undefined ? planned : { ...planned, plan: addExchangeViolations(planned.plan, found) },
+    );
+  };
+  const refused = checked.map((part, index) => {
+    const folder = run.selected.stacks[index];
+    const planned = folder && exchanges.has(folder) ? known.get(folder) : undefined;
+    return folder === undefined || planned === undefined
+      ? part
+      : createStackReportPart(folder, describeWithExchanges(folder, planned));
+  });
+  if (options.mode !== 'apply' || run.flags.from !== undefined) return refused;
+  return keepPrunesBesideUnknownStacks(run, refused, async (folder, keptPrunes) => {
     const before = known.get(folder);
     if (before === undefined) return undefined;
     // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
     const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
     const approved = isApproved ? undefined : findApproved(folder);
     const again = await planOpenedStack(run, before.opened, { options: before.options, approved, keptPrunes });
-    return describe(folder, { ...before, ...again, keptPrunes });
+    return describeWithExchanges(folder, { ...before, ...again, keptPrunes });
   });
+}
+
+/**
+ * Finds the stacks of the run that exchange unique values with others of their account, with the violations. A stack with
+ * a conflicting claim is no part of an exchange: it is not applied, whatever the others do.
+ */
+function findExchanges(
+  { claims }: Pick<StacksRun, 'claims'>,
+  planned: ReadonlyMap<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>,
+): ReadonlyMap<StackFolder, Plan['violations']> {
+  const conflicts = claims.listConflicts();
+  const members = Array.from(planned, ([folder, { plan, opened }]) => ({
+    folder,
+    plan,
+    locate: opened.locate,
+    pooled: opened.pooled,
+  }));
+  const accounts = Map.groupBy(
+    members.filter(({ folder }) => !conflicts.has(folder)),
+    ({ pooled }) => pooled,
+  );
+  return new Map([...accounts.values()].flatMap((own) => [...listExchangeViolations(own)]));
 }
 
 export interface PlanStacksFlags extends StacksFlags, PlanFlags {
@@ -227,6 +266,7 @@ export async function compareStacksWithLive(
       { ...run.selected, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
       run.context,
     );
+    const planned = new Map<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>();
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const opened = await openStackFolder(run, folder);
       const { stack, locate, settings } = opened;
@@ -235,7 +275,10 @@ export async function compareStacksWithLive(
         targets: flags.target,
         exclusions: flags.exclude,
         ...createOtherStacksLookUps(run, opened),
-        onPlanned: (plan) => notePlan(run, opened, plan),
+        onPlanned: (plan) => {
+          planned.set(folder, { plan, opened });
+          notePlan(run, opened, plan);
+        },
       });
       const drift = isOfMany(run) ? noteAbsent(compared) : compared;
       const report: Report = isOfMany(run)
@@ -244,7 +287,14 @@ export async function compareStacksWithLive(
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
       return { report, exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid, options: { locate } };
     });
-    return reportStacksRun(run, await failConflictingStacks(run, parts));
+    const exchanges = findExchanges(run, planned);
+    const refused = parts.map(({ report, ...part }, index) => {
+      const folder = run.selected.stacks[index];
+      const own = folder === undefined ? undefined : exchanges.get(folder);
+      const drift = report.about === 'drift' && own && addExchangeViolations(report.drift, own);
+      return { ...part, report: drift ? { ...report, drift } : report };
+    });
+    return reportStacksRun(run, await failConflictingStacks(run, refused));
   });
 }
 

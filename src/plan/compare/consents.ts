@@ -5,7 +5,7 @@ import { isSame } from './comparable.ts';
 /**
  * The violations that only one of the plans needs consent for. Numbers and texts are not compared. A violation of the
  * earlier plan may be gone if an apply has begun a change that it names, or, for a share of all resources, any change.
- * Policies are not compared: they are evaluated for each plan, and nothing allows what they refuse.
+ * Policies and exchanges of values are not compared: they are found in each run, and nothing allows what they refuse.
  */
 export function listConsentDifferences(
   before: Plan,
@@ -17,7 +17,7 @@ export function listConsentDifferences(
     !after.violations.some((one) => one.rule === rule) && !(isAboutShare(rule) ? changed : addresses).some(hasBegun);
   const isNew = (one: SafetyViolation) => !before.violations.some((other) => covers(other, one));
   const [gone, added] = [before.violations.filter(isMissing), after.violations.filter(isNew)].map((found) =>
-    found.filter(({ rule }) => rule !== 'policy').map(formatConsent),
+    found.filter(({ rule }) => rule !== 'policy' && rule !== 'value-exchange').map(formatConsent),
   );
   return isSame(gone, added) ? [] : [{ name: 'the consents needed', before: gone, after: added }];
 }

@@ -65,6 +65,7 @@ export const NON_DIAGNOSTIC_RULES = {
   policy: 'The plan breaks a rule that a Policy document states.',
   'rejected-write': 'The service will reject a write of the plan.',
   'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',
+  'value-exchange': 'Stacks exchange unique values, so each waits for another.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change concerns access, traffic, secrets, protection or ownership.',

@@ -169,10 +169,12 @@ interface DriftScene {
   readonly refused: ReadonlySet<string | undefined>;
 }
 
-/** The addresses of errors, of values that other owners claim, and of what a policy refuses: no flag allows these. */
+/** The addresses of errors, of values that others claim or exchange, and of what a policy refuses: no flag allows these. */
 function listRefusedAddresses({ diagnostics, violations }: Drift): DriftScene['refused'] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
-  const refused = violations.filter(({ rule }) => rule === 'claimed-elsewhere' || rule === 'policy');
+  const refused = violations.filter(
+    ({ rule }) => rule === 'claimed-elsewhere' || rule === 'value-exchange' || rule === 'policy',
+  );
   return new Set([...errors, ...refused.flatMap(({ addresses }) => addresses)]);
 }
 

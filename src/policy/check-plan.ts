@@ -7,19 +7,22 @@ import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
 import type { DesiredState } from '../model/state.ts';
 import { evaluatePolicies, type Policy } from './evaluate.ts';
+import { nameCrossStackReferences, nameReferencesInSpec, type ReferenceNames } from './reference-names.ts';
 import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
 export interface PolicyCheckContext {
   readonly policies: readonly Policy[];
   readonly state: Pick<DesiredState, 'stack' | 'resources'>;
+  /** What expressions see in place of references. */
+  readonly names: ReferenceNames;
   readonly now: Date;
 }
 
 /** Adds the findings of the policies to the plan: errors as violations, warnings as diagnostics. */
-export function addPolicyFindings(plan: Plan, { policies, state, now }: PolicyCheckContext): Plan {
+export function addPolicyFindings(plan: Plan, { policies, state, names, now }: PolicyCheckContext): Plan {
   const { labels, annotations } = state.stack;
   const scene = { stack: { name: plan.stack, labels, annotations }, plan: toPlanJson(plan), now };
-  const findings = checkChanges(plan.changes, { policies, state, scene });
+  const findings = checkChanges(plan.changes, { policies, state, names, scene });
   return {
     ...plan,
     diagnostics: [...plan.diagnostics, ...createWarnings(findings)],
@@ -29,17 +32,11 @@ export function addPolicyFindings(plan: Plan, { policies, state, now }: PolicyCh
 
 function checkChanges(
   changes: readonly Change[],
-  {
-    policies,
-    state,
-    scene,
-  }: Pick<PolicyCheckContext, 'policies' | 'state'> & {
-    readonly scene: PolicyRunContext;
-  },
+  { policies, state, names, scene }: Omit<PolicyCheckContext, 'now'> & { readonly scene: PolicyRunContext },
 ): readonly PolicyFinding[] {
   const subjects = changes
     .filter(({ action }) => action !== 'no-op')
-    .map((change) => createChangeSubject(change, state.resources.get(change.address), scene));
+    .map((change) => createChangeSubject(change, { resource: state.resources.get(change.address), names }, scene));
   return evaluatePolicies(policies, subjects, scene);
 }
 
@@ -51,18 +48,18 @@ function toPlanJson({ mode, baseUrl, targets, changes, made }: Plan): JsonObject
 /**
  * Checks every resource in the manifests with the policies that need no plan, whether or not a plan would change it.
  */
-export function checkManifests(
-  { stack, resources }: DesiredState,
-  policies: readonly Policy[],
-  now: Date,
-): readonly Diagnostic[] {
+export function checkManifests(state: DesiredState, policies: readonly Policy[], now: Date): readonly Diagnostic[] {
+  const { stack, resources } = state;
   const asked = policies.filter(isStatic);
   if (asked.length === 0) return [];
   const { name, labels, annotations } = stack;
   const scene = { stack: { name, labels, annotations }, plan: {}, now };
-  const subjects = [...resources.values()].map((resource) =>
-    createManifestSubject(resource, normalizeSpec(getKind(resource.kind), resource.spec), scene),
-  );
+  const names = nameCrossStackReferences(state);
+  const subjects = [...resources.values()].map((resource) => {
+    const kind = getKind(resource.kind);
+    const after = nameReferencesInSpec(kind, normalizeSpec(kind, resource.spec), names);
+    return createManifestSubject(resource, after, scene);
+  });
   return evaluatePolicies(asked, subjects, scene).map(createPolicyDiagnostic);
 }
 

@@ -1,4 +1,5 @@
 import { normalizeSpec } from '../kinds/normalize.ts';
+import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
 import type { Action } from '../model/change.ts';
@@ -59,8 +60,8 @@ function runCase(
 }
 
 /**
- * Returns an error if `given` contains an unknown field. A misspelled field would otherwise be ignored, and the case
- * would not test what its author meant.
+ * Returns an error if `given` contains an unknown field, or a reference that no expression sees. A misspelled field would
+ * otherwise be ignored, and the case would not test what its author meant.
  */
 function findUnknownGiven({
   change,
@@ -80,7 +81,11 @@ function findUnknownGiven({
     ...listFieldsMissingFromVocabulary('plan', KIND_INDEPENDENT_POLICY_TYPES.Plan, plan),
     ...listFieldsMissingFromVocabulary('stack', KIND_INDEPENDENT_POLICY_TYPES.Stack, stack),
   ];
-  return unknown.length === 0 ? undefined : `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
+  if (unknown.length > 0) return `given.${unknown[0]} is not a field of ${kind.name} or of a plan`;
+  const [external] = [before, after]
+    .flatMap((spec) => listReferences(kind, spec))
+    .filter(({ value }) => value.startsWith('External/'));
+  return external && `given names ${external.value}, but an expression sees the id of an External`;
 }
 
 function findCaseFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {

@@ -1,5 +1,6 @@
 import type { CelValues } from '../expressions/cost.ts';
 import { parseDurationMs } from '../kinds/duration.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
@@ -7,6 +8,7 @@ import { type JsonObject, omitUndefined } from '../model/json.ts';
 import { formatConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
+import { nameReferencesInFinding, nameReferencesInSpec, type ReferenceNames } from './reference-names.ts';
 import { addMissingPolicyFields } from './vocabulary.ts';
 
 /** A change or a manifest that policies check. */
@@ -34,14 +36,21 @@ export interface PolicyRunContext {
 
 type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 
-/** Creates the subject for a change. `resource`: the manifest of the changed resource. `undefined` if it has none. */
+/** What is known of a change. `resource`: the manifest of the changed resource. `undefined` if it has none. */
+interface ChangeFacts {
+  readonly resource: DesiredResource | undefined;
+  readonly names: ReferenceNames;
+}
+
+/** Creates the subject for a change. */
 export function createChangeSubject(
   change: Change,
-  resource: DesiredResource | undefined,
+  { resource, names }: ChangeFacts,
   scene: PolicyRunContext,
 ): PolicySubject {
   const { kind, action, address, dangers = [], differences, token, notes = [], reason = '', duplicateOf = '' } = change;
   const { labels = {}, annotations = {} } = resource ?? {};
+  const table = getKind(kind);
   const shown: JsonObject = {
     address,
     kind,
@@ -54,12 +63,13 @@ export function createChangeSubject(
     origin: toOrigin(change),
     protect: isProtected(change),
     validForMs: change.validForMs ?? 0,
-    dangers: dangers.map((danger) => omitUndefined(danger)),
-    differences: differences.map((difference) => omitUndefined(difference)),
+    dangers: dangers.map((danger) => nameReferencesInFinding(table, omitUndefined(danger), names)),
+    differences: differences.map((one) => nameReferencesInFinding(table, omitUndefined(one), names)),
     notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
     ...toSubjectPlace(resource?.locateStart()),
   };
-  const before = change.live?.spec ?? {};
+  const before = nameReferencesInSpec(table, change.live?.spec ?? {}, names);
+  const after = nameReferencesInSpec(table, change.desired ?? {}, names);
   return {
     kind,
     action,
@@ -67,7 +77,7 @@ export function createChangeSubject(
     address: formatChangeAddress(change),
     labels,
     locate: (path) => resource?.locate(path),
-    values: createCelValues({ change: shown, before, after: change.desired ?? {}, labels, annotations }, scene),
+    values: createCelValues({ change: shown, before, after, labels, annotations }, scene),
   };
 }
 

@@ -13,9 +13,9 @@ import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cr
 import { decidePlan } from '../plan/decide-plan.ts';
 import { createDestroyState, type KeptPrunes, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
-import type { PolicyCheckContext } from '../policy/check-plan.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
+import { nameReferences } from '../policy/reference-names.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import type { PlanWithEvidence } from './approval.ts';
 import type { Rehearse } from './host.ts';
@@ -170,22 +170,15 @@ export async function createCheckedLivePlan(
   const { plan, input, evidence } = await createLivePlanWithInput(client, request);
   const { policies, state, now } = request;
   const rehearsed = await rehearse(plan, input, request);
-  return { plan: await runPoliciesOnPlan(rehearsed, { policies, state, now }), evidence, input };
+  if (policies === undefined || policies.length === 0) return { plan: rehearsed, evidence, input };
+  const names = nameReferences(rehearsed, input.desired, evidence.live);
+  return { plan: addPolicyFindings(rehearsed, { policies, state, names, now }), evidence, input };
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   // A plan that waits for the id of another stack's resource cannot be rehearsed.
   if (request.rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined) return plan;
   return request.rehearse(plan, input);
-}
-
-/** Adds the results of the policies to a plan. */
-async function runPoliciesOnPlan(
-  plan: Plan,
-  { policies = [], ...rest }: Omit<PolicyCheckContext, 'policies'> & Pick<PlanRequest, 'policies'>,
-): Promise<Plan> {
-  if (policies.length === 0) return plan;
-  return addPolicyFindings(plan, { policies, ...rest });
 }
 
 /** Whether a plan contains errors, so that it must not be applied. */

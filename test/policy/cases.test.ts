@@ -42,6 +42,13 @@ describe('test-policy', () => {
   const FAILS: GivenCase = { name: 'a label & nobody', given: { change: CHANGE }, expect: 'allow' };
   const ALL = OWNED + toPolicyText('other', { require: 'true', message: 'No.' }) + toTest([PASSES, LABELLED, FAILS]);
 
+  it('refuses a case with a reference that no expression sees', async () => {
+    const given = { change: CHANGE, after: { backend: { backend_id: 'External/blue' } } };
+    const { exitCode, stdout } = await testPolicy(OWNED + toTest([{ name: 'named', given, expect: 'refuse' }]));
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('given names External/blue, but an expression sees the id of an External');
+  });
+
   it('shows each case, why one fails, and the policies without a case', async () => {
     const { exitCode, stdout } = await testPolicy(ALL);
     expect(exitCode).toBe(1);

@@ -96,10 +96,9 @@ const EFFECTS = [
   'explain/page-text',
   'stack/render',
   'stack/run-plan',
-  'repository/commit-checkout',
+  'repository/commit-files',
   'repository/missing-manifests',
   'repository/read-changes',
-  'repository/read-contents',
   'repository/git',
 ];
 

@@ -29,7 +29,6 @@ import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
  * | `apply/run-command.ts` | input and errors of a command | edgewise | without a name |
  * | `server/seed.ts` | data of `embedded:FILE` and `serve --snapshot` | manifests or user | replaced |
  * | `stack/embedded.ts` | the lock of that file | edgewise | created |
- * | `repository/commit-checkout.ts` | the files of a commit | edgewise | in a new private folder, by git |
  *
  * Before each write the path is checked again: nothing follows a link that a checkout may contain, writes outside of
  * the boundary, or writes what another user could replace. A function rejects with `WritePathError` for such a path,
@@ -241,11 +240,6 @@ export async function writeToDeviceOrPipe(
 /** Creates a folder that only this user can enter, below `parent`. Returns its real path. */
 export async function createPrivateFolder(parent: string, prefix: string): Promise<string> {
   return realpath(await mkdtemp(join(parent, prefix)));
-}
-
-/** Removes a folder that `createPrivateFolder` created, with everything in it. */
-export async function removePrivateFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
 }
 
 /**

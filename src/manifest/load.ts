@@ -307,7 +307,7 @@ export function byName(left: Dirent, right: Dirent): number {
 /** Reads a file, or a folder. Returns how many manifest files it makes, including those that were already read. */
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
   if (walk.isFull || walk.isDone()) return 0;
-  if (entry.name.startsWith('.') || entry.name === 'node_modules') return passOver(folder, entry, walk);
+  if (!isVisibleName(entry.name)) return passOver(folder, entry, walk);
   const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   const refused = findUnusableEntry(folder, entry, path, walk);
   if (refused !== undefined) {
@@ -381,6 +381,11 @@ function createIllNamedDiagnostic(folder: string, name: string): Diagnostic {
 /** Joins a folder and a name as they are shown: without `./`. */
 export function joinShown(folder: string, name: string): string {
   return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
+}
+
+/** Whether a file or folder in a folder is looked at. */
+export function isVisibleName(name: string): boolean {
+  return !name.startsWith('.') && name !== 'node_modules';
 }
 
 /** Whether a file in a folder is read as a manifest, according to its name. */

@@ -14,6 +14,8 @@ export interface InputPattern {
   readonly fixed: string;
   /** Whether the pattern selects a file, given by its path relative to the root of the repository. */
   readonly matches: (path: string) => boolean;
+  /** Whether the pattern may select a file below a folder. False only if it certainly selects none. */
+  readonly mayMatchBelow: (folder: string) => boolean;
 }
 
 /**
@@ -27,11 +29,29 @@ export function compileInputPattern(pattern: string, folder: string): InputPatte
   const count = parts.findIndex((part) => !isFixed(part));
   const fixed = toPatternPath(count < 0 ? parts : parts.slice(0, count));
   const text = parts.map((part) => (part.isLiteral ? quote(part.text) : part.text)).join('/');
-  if (count < 0) return { text, fixed, matches: (path) => isAtOrBelow(path, fixed) };
   const whole = toPatternPath(parts);
+  const mayPartsMatchBelow = compileFolderMatcher(parts);
+  const mayMatchBelow = (path: string): boolean =>
+    isAtOrBelow(path, whole) || isAtOrBelow(whole, path) || mayPartsMatchBelow(path);
+  if (count < 0) return { text, fixed, matches: (path) => isAtOrBelow(path, fixed), mayMatchBelow };
   const expression = parts.map((part, index) => translate(part, index === parts.length - 1)).join('');
   const isFound = compileWhole(expression);
-  return { text, fixed, matches: (path) => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path)) };
+  const matches = (path: string): boolean => isAtOrBelow(path, whole) || (isAtOrBelow(path, fixed) && isFound(path));
+  return { text, fixed, matches, mayMatchBelow };
+}
+
+/** Compares the names on the path of a folder with the parts of a pattern, up to one that may match a slash. */
+function compileFolderMatcher(parts: readonly Part[]): (folder: string) => boolean {
+  const matchers = parts.map((part) => {
+    const mayMatchSlash = !part.isLiteral && /\[|\*\*/.test(part.text);
+    return mayMatchSlash ? undefined : compileWhole(translate(part, true));
+  });
+  return (folder) => {
+    const names = folder.split('/');
+    const open = matchers.indexOf(undefined);
+    if (open < 0 && names.length >= parts.length) return false;
+    return names.slice(0, open < 0 ? names.length : open).every((name, index) => matchers[index]?.(name) === true);
+  };
 }
 
 /** Git finds nothing with a set that is never closed, or a range from high to low. */

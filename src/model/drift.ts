@@ -61,11 +61,8 @@ export interface UnownedResource {
   readonly description: string;
   /** The stack that owns the resource. Absent if no stack does. */
   readonly stack?: string | undefined;
-  /**
-   * Only in a run over many stacks, if that stack is not in this repository: `removed`, if the commit of
-   * `--changed-since` has it. Absent: it is in the repository, or this is unknown.
-   */
-  readonly absence?: 'not-here' | 'removed' | undefined;
+  /** Only in a run over many stacks, if that stack is not in this repository. Absent: it is, or this is unknown. */
+  readonly absence?: 'not-here' | undefined;
 }
 
 /** The parts of a plan that drift has too, with the same meaning. */

@@ -26,8 +26,6 @@ export interface StackFolder {
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenOverResource[];
-  /** Only for a stack that is removed and is to be destroyed: the commit that has its manifests, as the user gave it. */
-  readonly removedSince?: string | undefined;
 }
 
 /** Whether two stacks may own the same resources: they have one name and one service. A stack without one is at any. */
@@ -83,21 +81,12 @@ export interface ChangedStack {
   readonly through: readonly string[];
 }
 
-/** A stack that a commit has, and that is nowhere in the repository any more. What it owns stays at the service. */
-export interface RemovedStack {
-  /** Its folder is relative to the root of the repository. */
-  readonly stack: StackFolder;
-  /** The number of resources that its manifests describe. `undefined`: a command would have to print them. */
-  readonly resources: number | undefined;
-}
-
 /** What a report says of the stacks that were removed since a commit. */
 export interface Removals {
   /** The commit, as the user gave it. */
   readonly since: string;
-  readonly removed: readonly (Pick<RemovedStack, 'resources'> & {
-    readonly stack: Pick<StackFolder, 'name' | 'folder'>;
-  })[];
+  /** The files of the commit that are gone and probably had a `Stack`. */
+  readonly removed: readonly string[];
 }
 
 /** The stacks that changed since a commit. */
@@ -105,7 +94,6 @@ export interface TreeChanges extends Removals {
   readonly changed: readonly ChangedStack[];
   /** Changed files below the root that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
-  readonly removed: readonly RemovedStack[];
 }
 
 /** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */
@@ -146,8 +134,6 @@ export interface StackListing {
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
   readonly shard?: Shard | undefined;
-  /** The removed stacks that the run destroys. They are not among `stacks`. */
-  readonly destroyed?: readonly StackFolder[];
   /** Manifest files that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
   /** Errors and warnings on the whole tree. */
@@ -168,8 +154,6 @@ export interface PlanIndexFile {
   readonly shard?: Omit<Shard, 'from'> | undefined;
   /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
-  /** The commit since which the stacks were removed that some of the plans destroy. Absent: the run destroys none. */
-  readonly destroyRemoved?: string | undefined;
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
   readonly stacks: readonly string[];
   readonly plans: readonly PlanIndexEntry[];

@@ -99,7 +99,7 @@ function listPlannedChanges(decisions: readonly ChangeDecision[], input: PlanInp
 
 function listViolations(
   changes: readonly Change[],
-  { desired, live, mode, limitsDestroy, targets, missing }: PlanInput,
+  { desired, live, mode, targets, missing }: PlanInput,
   { leavesOutDescribed }: DecidedPlan,
 ): Plan['violations'] {
   return listGuardAndProtectionViolations({
@@ -108,7 +108,6 @@ function listViolations(
     settings: desired.stack.guard,
     stack: desired.stack.name,
     mode,
-    limitsDestroy,
     isTargeted: targets.length > 0,
     missing,
     leavesOutDescribed,

@@ -21,8 +21,6 @@ export interface GuardInput {
   readonly settings: GuardSettings;
   readonly stack: string;
   readonly mode: Plan['mode'];
-  /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
-  readonly limitsDestroy?: boolean | undefined;
   readonly isTargeted: boolean;
   /** Manifests that are not there, although git has them. Absent: none is known to be missing. */
   readonly missing?: MissingManifests | undefined;
@@ -47,7 +45,7 @@ export interface Allowances {
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
-  if (input.mode === 'destroy') return input.limitsDestroy === true ? [...protect, ...listDeleteShare(input)] : protect;
+  if (input.mode === 'destroy') return protect;
   return [...protect, ...listMissingManifests(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 

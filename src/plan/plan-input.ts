@@ -24,8 +24,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions {
   readonly baseUrl: string;
   readonly settings: PlanSettings;
   readonly version: string;
-  /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
-  readonly limitsDestroy?: boolean | undefined;
   /** The configured token sinks. A plan only names them. */
   readonly tokens: TokenSettings;
   /** Addresses to which the plan is limited. Empty: the whole stack. */

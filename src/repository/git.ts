@@ -23,14 +23,7 @@ export interface GitRepository {
   /** Real path of the folder with `.git`. */
   readonly top: string;
   /** Runs git in `top`, and returns what it prints. Rejects with a `GitError`. */
-  readonly run: (args: readonly string[], options?: GitOptions) => Promise<string>;
-}
-
-interface GitOptions {
-  /** Standard input. Default: empty. */
-  readonly input?: string;
-  /** Further variables for git. */
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly run: (args: readonly string[]) => Promise<string>;
 }
 
 export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets'>;
@@ -55,7 +48,7 @@ function createRepository(
   { env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'env' | 'secrets'>,
 ): GitRepository {
   const env = withoutSecretVariables(given, secrets);
-  return { top, run: (args, options) => runGit(top, args, { ...options, env }) };
+  return { top, run: (args) => runGit(top, args, env) };
 }
 
 /**
@@ -119,21 +112,17 @@ const TIMEOUT_MS = 120_000;
  */
 const SEARCH_FOLDER = import.meta.dirname;
 
-async function runGit(
-  top: string,
-  args: readonly string[],
-  { env, input = '', variables = {} }: GitOptions & Pick<Host, 'env'>,
-): Promise<string> {
+async function runGit(top: string, args: readonly string[], env: Host['env']): Promise<string> {
   try {
     const running = run('git', ['-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
       cwd: SEARCH_FOLDER,
-      env: { ...createGitEnvironment(top, env), ...variables },
+      env: createGitEnvironment(top, env),
       maxBuffer: MAX_BYTES,
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
     // If git ends before it has read everything, its exit code says why.
-    running.child.stdin?.on('error', () => undefined).end(input);
+    running.child.stdin?.on('error', () => undefined).end();
     const { stdout, stderr } = await running;
     // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
     if (/^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw new IncompleteAnswer(stderr);

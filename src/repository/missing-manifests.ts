@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, posix, relative, resolve, sep } from 'node:path';
 import { findRepository, isBelow } from '../files/boundary.ts';
 import { readInput } from '../files/read-input.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
-import { visitManifestFiles } from '../manifest/load.ts';
+import { isManifestName, isVisibleName, visitManifestFiles } from '../manifest/load.ts';
 import { isAtOrBelow } from '../manifest/path-pattern.ts';
 import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import type { MissingManifests } from '../model/plan.ts';
 import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { ListMissingManifests } from '../stack/host.ts';
-import { isReadPath } from './file-selection.ts';
 import { GitError, type GitHost, openGitRepository } from './git.ts';
 
 /**
@@ -75,6 +74,11 @@ async function listLeftOut(folder: string, search: Search): Promise<readonly str
     }
   }
   return found;
+}
+
+/** Whether edgewise reads a file when it loads a folder. `path`: relative to the folder. */
+export function isReadPath(path: string): boolean {
+  return path.split('/').every(isVisibleName) && isManifestName(posix.basename(path));
 }
 
 const SUBMODULE = '160000';

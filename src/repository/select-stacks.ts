@@ -6,7 +6,6 @@ import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import {
   type AutomaticShard,
   createValidShard,
-  type RemovedStack,
   type Shard,
   type StackFolder,
   type StackTree,
@@ -17,7 +16,6 @@ import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readSetting } from '../stack/settings.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { type GivenConnection, parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
-import type { OpenedRemovedStacks } from './removed-stacks.ts';
 
 export interface StackSelectionOptions extends GivenConnection {
   /** The names of the selected stacks. If empty, all stacks are selected, unless the names come from plan files. */
@@ -26,8 +24,6 @@ export interface StackSelectionOptions extends GivenConnection {
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
-  /** A commit. If set, the run also destroys the stacks that were removed since. */
-  readonly destroyRemoved?: string | undefined;
   /** The selected shard. If absent and `names` is empty, variables of edgewise may set it. */
   readonly shard?: Shard | AutomaticShard | undefined;
 }
@@ -37,8 +33,6 @@ export interface SelectedStacks {
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
   readonly shard?: Shard | undefined;
-  /** The full id of the commit since which the stacks were removed that the run destroys. Absent: it destroys none. */
-  readonly destroyRemoved?: string | undefined;
   /** The names of stacks without a plan. Set only if plan files are applied. */
   readonly unplanned?: readonly string[];
 }
@@ -52,12 +46,11 @@ export async function selectStacks(
   filter: StackSelectionOptions,
   context: Host,
 ): Promise<SelectedStacks> {
-  const { names, isOfPlans, since, destroyRemoved, baseUrl, keyEnv } = filter;
+  const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
   const found = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
-  const isCompared = since !== undefined || destroyRemoved !== undefined;
-  if (found.stacks.length === 0 && !isCompared) throw createNothingFoundError(found);
+  if (found.stacks.length === 0 && since === undefined) throw createNothingFoundError(found);
   const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
   if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, found);
   const tree = await renderTree(found, context);
@@ -76,27 +69,6 @@ export async function selectStacks(
 
 function isSelectedByName({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
   return names.length === 0 ? isOfPlans !== true : names.includes(name);
-}
-
-/** Adds the removed stacks that a selection would have if they were still there. They are destroyed, not only named. */
-export function addRemovedStacks(
-  selected: SelectedStacks,
-  { selected: { stacks: all }, commit }: OpenedRemovedStacks,
-  filter: StackSelectionOptions,
-): SelectedStacks {
-  const { tree, stacks, changes, shard } = selected;
-  const named = all.filter((stack) => isSelectedByName(stack, filter));
-  const removed = shard === undefined ? named : selectShard(named, shard);
-  const isDestroyed = ({ stack: { name, folder } }: RemovedStack): boolean =>
-    named.some((one) => one.name === name && one.folder === folder);
-  const left = changes && { ...changes, removed: changes.removed.filter((one) => !isDestroyed(one)) };
-  return {
-    ...selected,
-    tree: { ...tree, stacks: [...tree.stacks, ...removed] },
-    stacks: [...stacks, ...removed],
-    changes: left,
-    destroyRemoved: commit,
-  };
 }
 
 /**

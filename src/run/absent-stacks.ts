@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { findRepository } from '../files/boundary.ts';
 import type { Drift, UnownedResource } from '../model/drift.ts';
-import { mayBeSameStack, type StackFolder, type StackTree, type TreeChanges } from '../model/stack-tree.ts';
+import { mayBeSameStack, type StackFolder, type StackTree } from '../model/stack-tree.ts';
 import { type GivenConnection, readTreeAround } from '../repository/read-stack-tree.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import type { Host } from '../stack/host.ts';
@@ -9,14 +9,11 @@ import type { Host } from '../stack/host.ts';
 interface KnownStacks extends GivenConnection {
   /** The stacks of the run, and of the rest of its repository. */
   readonly tree: StackTree;
-  /** Absent: the stacks are not compared with a commit. */
-  readonly changes?: TreeChanges | undefined;
 }
 
 /**
- * Creates a function that says of each live resource with the mark of another stack whether that stack is absent: it is
- * not in this repository, or was removed since the commit. Several repositories may share an account, so an absent stack
- * is no drift.
+ * Creates a function that says of each live resource with the mark of another stack whether that stack is not in this
+ * repository. Several repositories may share an account, so that is no drift.
  */
 export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: Drift) => Drift {
   let whole: readonly StackFolder[] | undefined;
@@ -24,18 +21,14 @@ export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: 
     whole ??= listStacksOfRepository(known, host);
     return whole;
   };
-  const removed = known.changes?.removed.map(({ stack }) => stack) ?? [];
   return (drift) => {
     const serviceId = toServiceId(drift.baseUrl, host);
     const hasStack = (stacks: readonly StackFolder[], name: string): boolean =>
       stacks.some((one) => mayBeSameStack(one, { name, serviceId }));
-    const findAbsence = (name: string): UnownedResource['absence'] => {
-      if (hasStack(known.tree.stacks, name) || hasStack(listWhole(), name)) return undefined;
-      return hasStack(removed, name) ? 'removed' : 'not-here';
-    };
     const unowned = drift.unowned.map((one): UnownedResource => {
-      const absence = one.stack === undefined ? undefined : findAbsence(one.stack);
-      return absence === undefined ? one : { ...one, absence };
+      const { stack } = one;
+      const isHere = stack === undefined || hasStack(known.tree.stacks, stack) || hasStack(listWhole(), stack);
+      return isHere ? one : { ...one, absence: 'not-here' };
     });
     return { ...drift, unowned };
   };

@@ -158,10 +158,8 @@ function describeKeptPrunes(own: StackFolder, other: StackFolder): string {
   return `kept in this run: ${other.folder} failed, and might take it over. To delete it now: ${formatPruneCommand(own)}`;
 }
 
-/** The command that applies a stack alone, or destroys it if it is removed. */
-export function formatPruneCommand({ name, folder, removedSince }: StackFolder): string {
-  if (removedSince !== undefined)
-    return `edgewise destroy --stack ${quoteForShell(name)} --from ${quoteForShell(removedSince)}`;
+/** The command that applies a stack alone. */
+export function formatPruneCommand({ folder }: StackFolder): string {
   return `edgewise apply ${quoteForShell(escapePath(folder))}`;
 }
 

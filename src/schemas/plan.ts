@@ -390,9 +390,6 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndexFile> = z
     manifests: z
       .exactOptional(z.array(z.string()))
       .describe('The folder that contains the stacks. An apply uses it by default.'),
-    destroyRemoved: z
-      .exactOptional(z.string().min(1))
-      .describe('The commit of --destroy-removed: stacks that it has and the repository lacks are destroyed.'),
     stacks: z
       .array(name)
       .describe('Names of all stacks of the run, including stacks without a plan that can be applied.'),

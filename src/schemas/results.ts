@@ -27,7 +27,7 @@ export const MULTI_STACK_RESULT_SCHEMA = z.looseObject({
     }),
   ),
   since: optional(text),
-  removed: optional(z.array(z.looseObject({ name: text, folder: text, resources: optional(count) }))),
+  removed: optional(z.array(text)),
 });
 
 /** The output of a command that failed without a result. */
@@ -70,8 +70,8 @@ const UNOWNED_SCHEMA = z.looseObject({
   id: text,
   description: text,
   stack: optional(text),
-  absence: optional(z.enum(['not-here', 'removed'])).describe(
-    'Only in a run over many stacks, if that stack is not in this repository. removed: the commit of --changed-since has it.',
+  absence: optional(z.literal('not-here')).describe(
+    'Only in a run over many stacks, if that stack is not in this repository.',
   ),
 });
 

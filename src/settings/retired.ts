@@ -31,6 +31,11 @@ export const RETIRED: readonly Retired[] = [
     page: 'docs/how-to/day-two.md',
   },
   {
+    flags: ['--destroy-removed', '--from'],
+    instead: 'Remove the manifests of the stack first and apply that with --allow-deletes, then remove its Stack.',
+    page: 'docs/how-to/remove-a-stack.md',
+  },
+  {
     flags: ['--format json-lines', '--report json-lines'],
     instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
     page: 'docs/reference/reports.md',

@@ -41,8 +41,6 @@ export interface PlanOptions {
   readonly revertDrift?: boolean | undefined;
   /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean | undefined;
-  /** Whether the limit on deletes also applies to a plan to destroy. Default: false. */
-  readonly limitsDestroy?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
   readonly findPlanned?: FindPlannedOutcome;
   /**
@@ -134,7 +132,6 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     retire: request.retire ?? [],
     approvedDeletes: approved && listDeletedIds(approved),
     keepDrift: request.revertDrift === false,
-    limitsDestroy: request.limitsDestroy,
     findTaker: request.findTaker,
     keptPrunes: request.keptPrunes,
     isInRun: request.isInRun,

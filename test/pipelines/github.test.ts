@@ -140,33 +140,10 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed') }]);
   }, 300_000);
 
-  it('deletes what a removed stack owns when the plan of the merge is applied, and shows it on the pull request', async () => {
-    const repository = await createManyStacks('live', {
-      'plan.yml': 'destroy-removed: HEAD~1',
-      'apply.yml': 'destroy-removed: HEAD~1',
-    });
-    const first = await run(repository, 'apply.yml', 'push');
-    expect(first.status, first.output).toBe(0);
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(2);
-
-    await rm(join(repository, 'live', 'b'), { recursive: true });
-    await commitAgain(repository);
-    const planned = await run(repository, 'plan.yml', 'pull_request');
-    expect(planned.status, planned.output).toBe(0);
-    const said = forge.comments.map(({ body }) => body.replaceAll('\\', '')).join('\n');
-    for (const part of ['b (live/b) was removed since', '`-`&nbsp;delete | `TCPEdge/b`']) expect(said).toContain(part);
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(2);
-
-    const applied = await run(repository, 'apply.yml', 'push');
-    expect(applied.status, applied.output).toBe(0);
-    expect(JSON.stringify(server.snapshot().resources['TCPEdge'])).not.toContain(':20002');
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
-  }, 300_000);
-
   it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
     'plans and applies what kustomize prints, by the command of the workflow and not of the checkout',
     async () => {
-      const repository = await createManyStacks('live', {});
+      const repository = await createManyStacks('live');
       await rm(join(repository, 'live'), { recursive: true });
       await writeFiles(repository, createKustomizeTree('live'));
       for (const file of WORKFLOWS) {
@@ -298,8 +275,8 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(copied.output).toContain('Say with its input package what to install.');
   }, 300_000);
 
-  /** A repository with the stacks a and b in a folder, and with more inputs for the plans of workflows. */
-  async function createManyStacks(root: string, inputs: Readonly<Record<string, string>>): Promise<string> {
+  /** A repository with the stacks a and b in a folder. */
+  async function createManyStacks(root: string): Promise<string> {
     const repository = await createRepository();
     await rm(join(repository, 'manifests'), { recursive: true });
     for (const [name, port] of [
@@ -311,7 +288,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     }
     for (const file of WORKFLOWS) {
       const path = join(repository, '.github', 'workflows', file);
-      const more = `manifests: ${root}\n          recursive: "true"\n          ${inputs[file] ?? ''}`.trimEnd();
+      const more = `manifests: ${root}\n          recursive: "true"`;
       const text = await readFile(path, 'utf8');
       // The action apply reads its settings from the folder of plans.
       await writeFile(

@@ -127,37 +127,6 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
   }, 300_000);
 
-  it('deletes what a removed stack owns when the plan of the merge is applied, and shows it on the merge request', async () => {
-    const repository = await createRepository({ package: archive, recursive: 'true', 'destroy-removed': 'true' });
-    await rm(join(repository, 'manifests'), { recursive: true });
-    for (const [name, port] of [
-      ['a', 20_001],
-      ['b', 20_002],
-    ] as const) {
-      await mkdir(join(repository, 'manifests', name), { recursive: true });
-      await writeFile(join(repository, 'manifests', name, 'edgewise.yaml'), `${toStack(name)}${toEdge(name, port)}`);
-    }
-    await commit(repository);
-    const before = ['--variable', 'CI_COMMIT_BEFORE_SHA=HEAD~1'];
-    const first = await run(repository, 'push', ['--manual', 'edgewise-apply', ...before]);
-    expect(first.status, first.output).toBe(0);
-    await rm(join(repository, 'manifests', 'b'), { recursive: true });
-    await commit(repository);
-    const planned = await run(repository, 'merge_request_event', [
-      '--variable',
-      'CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD~1',
-    ]);
-    expect(planned.status, planned.output).toBe(0);
-    const said = forge.comments.map(({ body }) => body.replaceAll('\\', '')).join('\n');
-    for (const part of ['b (manifests/b) was removed since', '`-`&nbsp;delete | `TCPEdge/b`'])
-      expect(said).toContain(part);
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(2);
-    const applied = await run(repository, 'push', ['--manual', 'edgewise-apply', ...before]);
-    expect(applied.status, applied.output).toBe(0);
-    expect(JSON.stringify(server.snapshot().resources['TCPEdge'])).not.toContain(':20002');
-    expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
-  }, 300_000);
-
   it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
     'plans and applies what kustomize prints, by the command of the pipeline and not of the checkout',
     async () => {

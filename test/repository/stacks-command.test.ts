@@ -6,6 +6,7 @@ import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/worksp
 import { commitAll, toRepository, toStack } from './tree.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L\n';
 const NETWORK = { 'network/edgewise.yaml': toStack('network'), 'network/pool.yaml': POOL };
 /** A stack that refers to the one above. */
 const WEB = {
@@ -201,10 +202,10 @@ describe('the changes since a commit', () => {
       'ssh/edgewise.yaml': toStack('ssh'),
       'ssh/ci.yaml': toManifest('SSHUserCertificate', 'ci', {
         public_key: { file: '../keys/ci.pub' },
-        ssh_certificate_authority_id: 'sshca_1',
+        ssh_certificate_authority_id: 'sshca_2k9XLPDYGXNLtxcTVgVsKTFzfRt',
         principals: ['deploy'],
       }),
-      'keys/ci.pub': 'x',
+      'keys/ci.pub': KEY,
       'tls/ca.pem': 'x',
       'base/deep/down.txt': 'x',
       'values.cue': 'x',
@@ -222,7 +223,7 @@ describe('the changes since a commit', () => {
     expect(await changed({})).toBe('');
     expect(await changed({ 'network/pool.yaml': `${POOL}# more\n` })).toBe('network web');
     expect(await changed({ 'web/uses.yaml': `${WEB['web/uses.yaml']}# more\n` })).toBe('web');
-    expect(await changed({ 'keys/ci.pub': 'y' })).toBe('ssh');
+    expect(await changed({ 'keys/ci.pub': KEY.replace('\n', ' ci@example.net\n') })).toBe('ssh');
     expect(await changed({ 'tls/ca.pem': 'y' })).toBe('shop');
     expect(await changed({ 'base/deep/more.txt': 'y' })).toBe('shop');
     expect(await changed({ 'values.cue': 'y' })).toBe('shop');
@@ -273,18 +274,24 @@ describe('the changes since a commit', () => {
     commitAll(folder);
     rmSync(join(folder, 'live/s00'), { recursive: true });
     const { stdout } = await workspace.edgewise('stacks --changed-since HEAD');
-    expect(stdout).toContain('The stack s00 (live/s00) was removed');
+    expect(stdout).toContain('live/s00/edgewise.yaml is gone since HEAD.');
   });
 
-  it('do not include those of a Stack inside of a stack, in any file', async () => {
-    const workspace = await createWorkspace({ ...toRepository(1), 'live/s00/sub/edgewise.yaml': toStack('sub') });
+  it('do not include those of a stack inside of a stack, unless the file with its Stack differs', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(1),
+      'live/s00/sub/edgewise.yaml': toStack('sub'),
+      'live/s00/sub/gone.yaml': toEdge('gone', 30001),
+    });
     const { folder, write } = workspace;
     commitAll(folder);
+    await write({ 'live/s00/sub/edge.yaml': toEdge('sub', 30002) });
+    rmSync(join(folder, 'live/s00/sub/gone.yaml'));
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
+    // Without reading the commit, it is unknown whether this file had a Stack.
     await write({ 'live/s00/sub/edgewise.yaml': toStack('sub', { handed_over: ['TCPEdge/x'] }) });
-    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
-    renameSync(join(folder, 'live/s00/sub/edgewise.yaml'), join(folder, 'live/s00/sub/stack.yaml'));
-    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
-    rmSync(join(folder, 'live/s00/sub/stack.yaml'));
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('s00 sub');
+    rmSync(join(folder, 'live/s00/sub/edgewise.yaml'));
     expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('s00');
   });
 });

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { runCommand } from '../cli/fake-context.ts';
 import { commitAll } from '../repository/tree.ts';
-import { type Repository, renderMember, writeRepository } from './repository.ts';
+import { findStackAround, type Repository, renderMember, writeRepository } from './repository.ts';
 import type { World } from './world.ts';
 
 /**
- * Compares the stacks that count as changed since a commit with those that differ: stacks with another text, and stacks that refer to them. It
- * sends no request and takes no time. The files are not those of the runs, which do not start git.
+ * Compares the stacks that count as changed since a commit with those that differ: stacks with another text, stacks around them, whose borders
+ * may differ, and stacks that refer to one of these. It sends no request and takes no time. The files are not those of the runs, which do not start git.
  */
 export async function checkChange(
   { folder, checker, log }: World,
@@ -32,7 +32,8 @@ export async function checkChange(
 function listChanged(before: Repository, after: Repository): readonly string[] {
   const earlier = new Map(before.map((stack) => [stack.name, renderMember(stack, { repository: before, api: {} })]));
   const texts = after.map((stack) => [stack.name, renderMember(stack, { repository: after, api: {} })] as const);
-  const changed = new Set(texts.flatMap(([name, text]) => (earlier.get(name) === text ? [] : [name])));
+  const differing = texts.flatMap(([name, text]) => (earlier.get(name) === text ? [] : [name]));
+  const changed = new Set(differing.flatMap((name) => [name, findStackAround(name) ?? name]));
   // A set also visits members that are added during the loop.
   for (const used of changed)
     for (const [name, text] of texts) if (text.includes(`\n  stack: ${used}\n`)) changed.add(name);

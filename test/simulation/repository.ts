@@ -274,7 +274,12 @@ export function writeCircle(root: string, api: JsonObject): void {
 
 /** The folder of a stack, below the root. */
 export function toFolder(name: string): string {
-  return name === REPOSITORY_STACKS[2] ? join(REPOSITORY_STACKS[1], name) : name;
+  return join(findStackAround(name) ?? '', name);
+}
+
+/** The name of the stack in whose folder a stack is. */
+export function findStackAround(name: string): string | undefined {
+  return name === REPOSITORY_STACKS[2] ? REPOSITORY_STACKS[1] : undefined;
 }
 
 /** Renders a stack. Each resource of another stack gets its own External. */

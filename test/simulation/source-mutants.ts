@@ -126,10 +126,10 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     failingTests: ['repository/many-plans'],
   },
-  'a change of an inner stack counts for the outer one': {
+  'a Stack that differs does not count for the stack around it': {
     file: 'src/repository/read-changes.ts',
-    from: 'withoutFolders(now.contents, inner), withoutFolders(then.contents, always)',
-    to: 'now.contents, then.contents',
+    from: 'return isInside && compareFile(file, files) === undefined',
+    to: 'return isInside',
     noticedAs: /counts as changed/,
     seenAt: 36,
     needsSeveral: true,

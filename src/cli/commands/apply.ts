@@ -10,7 +10,6 @@ import { findIndexedPlanFolder } from '../reconcile/plan-folder.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import {
   addConnectionOptions,
-  addDestroyRemovedOption,
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
@@ -29,7 +28,7 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
       '[paths...]',
       'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addDestroyRemovedOption(addRecursiveOptions(command))
+  addRecursiveOptions(command)
     .option('--approved <plan>', 'apply only what this plan or folder approves')
     .addOption(createRepeatableOption('--manifests <path>', 'the manifests of a plan file'));
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
@@ -52,8 +51,8 @@ async function apply(paths: readonly string[], flags: ApplyFlags, context: Conte
     return applyStacks(saved.paths, { flags: { ...flags, ...filter }, mode: 'apply', approved }, context);
   }
   refuseManifestsWithoutPlan(flags);
-  const { approved, filter } = await readApprovedPlans(flags, context);
-  return applyStacks(paths, { flags: { ...filter, ...flags }, mode: 'apply', approved }, context);
+  const approved = await readApprovedPlans(flags, context);
+  return applyStacks(paths, { flags, mode: 'apply', approved }, context);
 }
 
 /** Reads the plan file, or the folder of plans, that is the only path. `undefined`: the paths are manifests. */

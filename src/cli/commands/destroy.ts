@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
-import { readApprovedPlans } from '../reconcile/approvals.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
@@ -12,7 +11,6 @@ import {
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
-  addFromOption,
   addProtectedOption,
   addRecursiveOptions,
   addScopeOptions,
@@ -30,16 +28,13 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
       'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
-  addFromOption(addRecursiveOptions(command))
-    .option('--approved <plan>', 'with --from: delete only what this folder of plans approves')
-    .addOption(createAllowDeletesOption());
+  addRecursiveOptions(command).addOption(createAllowDeletesOption());
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
   addDetailedReportOptions(addScopeOptions(command).option('--yes', 'do not ask'));
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
-    ['edgewise destroy --stack web --from HEAD~1', 'what a removed stack owns'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
@@ -51,8 +46,7 @@ async function destroy(paths: readonly string[], flags: ApplyFlags, context: Con
       exitCode: EXIT.invalid,
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  const { approved } = await readApprovedPlans({ ...flags, recursive }, context);
-  return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy', approved }, context);
+  return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy' }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {

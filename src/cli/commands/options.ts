@@ -288,26 +288,9 @@ function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
-function refuseFromWithoutNames({ stack = [], changedSince, destroyRemoved, shard }: StackFilterFlags): void {
-  if (stack.length > 0 && [changedSince, destroyRemoved, shard].every((one) => one === undefined)) return;
-  throw new CommandError('--from needs the names of removed stacks, and no other filter.', {
-    exitCode: EXIT.invalid,
-    remedy: 'Name each with --stack NAME. edgewise stacks --changed-since REF lists them.',
-  });
-}
-
-function refuseDestroyRemovedWithNames(): never {
-  throw new CommandError('--destroy-removed concerns all removed stacks, so it takes no --stack.', {
-    exitCode: EXIT.invalid,
-    remedy: 'To delete what one of them owns: edgewise destroy --stack NAME --from REF.',
-  });
-}
-
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanOptions(
-    addFromOption(addDestroyRemovedOption(addRecursiveOptions(addShowSecretsOption(new Command())))),
-  );
+  const all = addPlanOptions(addRecursiveOptions(addShowSecretsOption(new Command())));
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
@@ -320,37 +303,12 @@ export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manife
   });
 }
 
-/** Adds `--destroy-removed`, for commands that plan or apply all stacks. */
-export function addDestroyRemovedOption(command: Command): Command {
-  const option = new Option(
-    '--destroy-removed <ref>',
-    'with --recursive: also delete what stacks own that were removed since this commit',
-  );
-  return command.addOption(inTopic('many-stacks', option));
-}
-
-/** Adds `--from`, for commands that delete what a removed stack owns, or show that. */
-export function addFromOption(command: Command): Command {
-  const from = new Option(
-    '--from <ref>',
-    'with --stack: delete what a removed stack owns; its manifests are those of this commit',
-  );
-  return command.addOption(inTopic('many-stacks', from));
-}
-
-/**
- * Whether the command runs on many stacks (`--recursive`), or on removed ones. If not, throws for flags that select
- * stacks.
- */
-export function isRecursive(flags: StackFilterFlags): boolean {
-  const { recursive, stack = [], changedSince, destroyRemoved, shard, from } = flags;
-  if (from !== undefined) refuseFromWithoutNames(flags);
-  if (destroyRemoved !== undefined && stack.length > 0) refuseDestroyRemovedWithNames();
-  if (recursive === true || from !== undefined) return true;
+/** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
+export function isRecursive({ recursive, stack = [], changedSince, shard }: StackFilterFlags): boolean {
+  if (recursive === true) return true;
   const given = [
     ...(stack.length > 0 ? ['--stack'] : []),
     ...(changedSince === undefined ? [] : ['--changed-since']),
-    ...(destroyRemoved === undefined ? [] : ['--destroy-removed']),
     ...(shard === undefined ? [] : ['--shard']),
   ];
   if (given.length === 0) return false;

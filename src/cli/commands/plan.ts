@@ -4,11 +4,9 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { type PlanStacksFlags, planStacks } from '../reconcile/run-stacks.ts';
 import {
   addConnectionOptions,
-  addDestroyRemovedOption,
   addDetailedReportOptions,
   addExamples,
   addExitCodes,
-  addFromOption,
   addPlanOptions,
   addRecursiveOptions,
   addShowSecretsOption,
@@ -22,7 +20,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
-  addFromOption(addDestroyRemovedOption(addRecursiveOptions(command)));
+  addRecursiveOptions(command);
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);
   addDetailedReportOptions(addPlanOptions(command));
@@ -34,9 +32,8 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     ['edgewise plan -R live --changed-since origin/main', 'what a branch touches'],
     ['edgewise plan --detailed-exitcode', '2 when there are changes'],
   ]).action((paths: string[], flags: PlanStacksFlags) =>
-    act(
-      { ...flags, planFile: flags.recursive === true || flags.from !== undefined ? undefined : flags.out },
-      (context) => planStacks(paths, { ...flags, recursive: isRecursive(flags) }, context),
+    act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
+      planStacks(paths, { ...flags, recursive: isRecursive(flags) }, context),
     ),
   );
 }

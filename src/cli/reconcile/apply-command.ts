@@ -69,7 +69,6 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
 interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string | undefined;
-  readonly destroyRemoved?: string | undefined;
   readonly shard?: Pick<Shard, 'index' | 'total'> | undefined;
 }
 
@@ -81,12 +80,11 @@ export function createStacksApplyCommandLine(
   planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  const { stack = [], changedSince, destroyRemoved, shard } = filter;
+  const { stack = [], changedSince, shard } = filter;
   const words = [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
-    ...(destroyRemoved === undefined ? [] : ['--destroy-removed', destroyRemoved]),
     ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
   ];
   const line = formatApplyCommand([...words, ...listApplyWords(planned)]);

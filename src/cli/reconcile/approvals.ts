@@ -64,19 +64,14 @@ function refuseApprovedWithSavedPlan({ approved }: ApprovalFlags): void {
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
-/**
- * Reads the plans of `--approved`: for one stack a file, for many a folder. The filter adds the removed stacks that the
- * plans of a folder destroy.
- */
+/** Reads the plans of `--approved`: for one stack a file, for many a folder. */
 export async function readApprovedPlans(
   { approved, recursive }: ApprovalFlags,
   context: Context,
-): Promise<Pick<ApprovedApply, 'approved' | 'filter'>> {
-  if (approved === undefined) return { approved: approveAnything, filter: {} };
-  if (recursive !== true) return { approved: approvePlan(await readApprovedPlan(approved, context)), filter: {} };
-  const plans = await findPlans(approved, context);
-  const { destroyRemoved } = plans;
-  return { approved: approveFolder(await readApprovals(plans, context)), filter: { destroyRemoved } };
+): Promise<ApprovedPlans> {
+  if (approved === undefined) return approveAnything;
+  if (recursive !== true) return approvePlan(await readApprovedPlan(approved, context));
+  return approveFolder(await readApprovals(await findPlans(approved, context), context));
 }
 
 function approvePlan(approved: NamedPlan): ApprovedPlans {
@@ -110,7 +105,7 @@ export async function readSavedPlans(
   flags: ApprovalFlags,
   context: Context,
 ): Promise<ApprovedApply> {
-  const { folder, manifests, stacks, destroyRemoved } = plans;
+  const { folder, manifests, stacks } = plans;
   refuseApprovedWithSavedPlan(flags);
   const paths = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
   if (paths.length > 1) {
@@ -122,7 +117,7 @@ export async function readSavedPlans(
   // stack, because none has changed, there is nothing to do.
   const names = [...new Set([...approvals.plans.map(({ plan }) => plan.stack), ...stacks])];
   const approved: ApprovedPlans = (run) => approveFolder(approvals)(withUnplanned(run));
-  return { paths, filter: { recursive: true, stack: names, isOfPlans: true, destroyRemoved }, approved };
+  return { paths, filter: { recursive: true, stack: names, isOfPlans: true }, approved };
 }
 
 interface ApprovedPlan extends NamedPlan {

@@ -35,7 +35,7 @@ export interface PlanFolderWriter {
   /** Removes a plan that this run wrote. */
   readonly withdraw: (file: string) => Promise<void>;
   /** Writes the index. Without an index, no plan in the folder can be applied. */
-  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard' | 'destroyRemoved'>) => Promise<void>;
+  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard'>) => Promise<void>;
 }
 
 /**
@@ -60,14 +60,13 @@ export async function createPlanFolderWriter(
     withdraw: async (file) => {
       if (plans.delete(file)) await removeFile(join(folder, file), context);
     },
-    finish: async ({ tree, stacks, destroyRemoved }) => {
+    finish: async ({ tree, stacks }) => {
       const index: PlanIndexFile = {
         type: 'PlanIndex',
         format: PLAN_INDEX_FORMAT,
         tool: { name: 'edgewise', version: VERSION },
         shard: shard === undefined ? undefined : { index: shard.index, total: shard.total },
         manifests: [tree.root],
-        destroyRemoved,
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
@@ -139,8 +138,6 @@ export interface IndexedPlanFolder {
   readonly stacks: readonly string[];
   /** The folders that contain these stacks. `undefined`: an index does not name its folder. */
   readonly manifests: readonly string[] | undefined;
-  /** The commit since which the stacks were removed that some of the plans destroy. `undefined`: they destroy none. */
-  readonly destroyRemoved: string | undefined;
 }
 
 /**
@@ -177,7 +174,6 @@ export async function findIndexedPlanFolder(
     manifests: indexes.some(({ manifests }) => manifests === undefined)
       ? undefined
       : [...new Set(indexes.flatMap(({ manifests = [] }) => manifests))],
-    destroyRemoved: indexes.flatMap((index) => index.destroyRemoved ?? [])[0],
   };
 }
 

@@ -39,9 +39,7 @@ export function joinResultFiles(files: readonly string[], context: Pick<Context,
 function joinRemovals(read: readonly JoinedResults[]): StacksRunReport['removals'] {
   const [first, ...more] = read.flatMap(({ removals }) => removals ?? []);
   if (first === undefined) return undefined;
-  const all = [first, ...more].flatMap(({ removed }) => removed);
-  const distinct = new Map(all.map((one) => [JSON.stringify([one.stack.name, one.stack.folder]), one]));
-  return { since: first.since, removed: [...distinct.values()] };
+  return { since: first.since, removed: [...new Set([first, ...more].flatMap(({ removed }) => removed))] };
 }
 
 /** Limits on the files that one run joins: the bytes that a run may read, and a file for each of 10,000 stacks. */
@@ -79,8 +77,7 @@ function readResult(
     };
   });
   const { command, root, since, removed = [] } = run;
-  const named = removed.map(({ name, folder, resources }) => ({ stack: { name, folder }, resources }));
-  const removals = since === undefined ? undefined : { since, removed: named };
+  const removals = since === undefined ? undefined : { since, removed };
   return { command, root, parts, removals };
 }
 

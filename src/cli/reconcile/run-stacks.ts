@@ -120,12 +120,10 @@ async function planEach(
 ): Promise<readonly StackReportPart[]> {
   const known = new Map<StackFolder, PlannedStack>();
   const made = await forEachStack(run, async (folder) => {
-    const own: PlanOptions =
-      folder.removedSince === undefined ? options : { ...options, mode: 'destroy', limitsDestroy: true };
-    const lint = own.mode === 'apply' ? 'for-plan' : undefined;
+    const lint = options.mode === 'apply' ? 'for-plan' : undefined;
     const opened = await openStackFolder(run, folder, { lint });
-    const plan = await planOpenedStack(run, opened, { options: own, approved: findApproved(folder) });
-    const planned = { ...plan, opened, options: own };
+    const plan = await planOpenedStack(run, opened, { options, approved: findApproved(folder) });
+    const planned = { ...plan, opened, options };
     known.set(folder, planned);
     return describe(folder, planned);
   });
@@ -145,7 +143,7 @@ async function planEach(
       ? part
       : createStackReportPart(folder, describeWithExchanges(folder, planned));
   });
-  if (options.mode !== 'apply' || run.flags.from !== undefined) return refused;
+  if (options.mode !== 'apply') return refused;
   return keepPrunesBesideUnknownStacks(run, refused, async (folder, keptPrunes) => {
     const before = known.get(folder);
     if (before === undefined) return undefined;
@@ -241,8 +239,7 @@ function findApplyCommand(
   flags: PlanStacksFlags,
 ): CommandLine | undefined {
   const { selected, paths, context } = run;
-  const { out, from } = flags;
-  if (from !== undefined) return undefined;
+  const { out } = flags;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   if (paths === undefined) {
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
@@ -347,7 +344,7 @@ async function validateStack(
   toShown: ValidationRun['toShown'],
 ): Promise<StackResult> {
   const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
-  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run, folder), options);
+  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
   const { state, files, subject } = read;
   const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
   const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;

@@ -10,9 +10,7 @@ import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../.
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
-import { type OpenedRemovedStacks, openRemovedStacks } from '../../repository/removed-stacks.ts';
 import {
-  addRemovedStacks,
   adviseOnUnselectedStack,
   type SelectedStacks,
   type StackSelectionOptions,
@@ -52,22 +50,17 @@ export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'key
   readonly isOfPlans?: boolean;
   readonly changedSince?: string | undefined;
   readonly shard?: Shard | AutomaticShard | undefined;
-  /** A commit with stacks that are removed by now: those of `stack`. They are planned to be destroyed. */
-  readonly from?: string;
-  /** A commit. The stacks that were removed since are part of the run, and planned to be destroyed. */
-  readonly destroyRemoved?: string | undefined;
 }
 
 export function toStackFilter({
   stack = [],
   isOfPlans = false,
   changedSince,
-  destroyRemoved,
   shard,
   baseUrl,
   keyEnv,
 }: StackFilterFlags): StackSelectionOptions {
-  return { names: stack, isOfPlans, since: changedSince, destroyRemoved, shard, baseUrl, keyEnv };
+  return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
 }
 
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
@@ -84,8 +77,6 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** Where the manifests of removed stacks are. */
-  readonly manifestHost?: OpenedRemovedStacks['host'] | undefined;
   /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
@@ -125,9 +116,7 @@ export async function withStacks(
   const isMany = flags.recursive === true;
   const paths = named.map((path) => path || '.'); // a variable that is not set
   const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
-  const { selected, removed }: SelectionOfMany = isMany
-    ? await selectMany(getRoot(paths), flags, context)
-    : { selected: selectOne(paths) };
+  const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
   if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
@@ -135,36 +124,15 @@ export async function withStacks(
   const pool = createAccountPool(context);
   const notes = { planned: createPlannedResources(), claims: new ClaimRegistry() };
   try {
-    const manifestHost = removed?.host;
-    const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context, manifestHost };
+    const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context };
     return await task({ ...run, ...notes });
   } finally {
     try {
       await pool.close();
-      await removed?.close();
     } finally {
       stopListening();
     }
   }
-}
-
-interface SelectionOfMany {
-  readonly selected: SelectedStacks;
-  /** The checkout of stacks that are removed, and are to be destroyed. */
-  readonly removed?: OpenedRemovedStacks;
-}
-
-async function selectMany(root: string, flags: StacksFlags, context: Context): Promise<SelectionOfMany> {
-  const { stack: names = [], from, destroyRemoved, baseUrl, keyEnv } = flags;
-  if (from !== undefined) {
-    const removed = await openRemovedStacks(root, { names, from, baseUrl, keyEnv }, context);
-    return { selected: removed.selected, removed };
-  }
-  const filter = toStackFilter(flags);
-  const selected = await selectStacks(root, filter, context);
-  if (destroyRemoved === undefined) return { selected };
-  const removed = await openRemovedStacks(root, { from: destroyRemoved, baseUrl, keyEnv }, context);
-  return { selected: addRemovedStacks(selected, removed, filter), removed };
 }
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
@@ -193,21 +161,9 @@ function getRoot(paths: readonly string[]): string {
   throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
 }
 
-function createListing({ tree, destroyRemoved, ...selected }: SelectedStacks): StackListing {
-  const { root, filesWithoutStack, diagnostics } = tree;
-  const isDestroyed = ({ removedSince }: StackFolder): boolean =>
-    destroyRemoved !== undefined && removedSince !== undefined;
-  const total = tree.stacks.filter((one) => !isDestroyed(one)).length;
-  const stacks = selected.stacks.filter((one) => !isDestroyed(one));
-  return {
-    root,
-    total,
-    filesWithoutStack,
-    diagnostics,
-    ...selected,
-    stacks,
-    destroyed: selected.stacks.filter(isDestroyed),
-  };
+function createListing({ tree, ...selected }: SelectedStacks): StackListing {
+  const { root, stacks, filesWithoutStack, diagnostics } = tree;
+  return { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
 }
 
 /**
@@ -276,22 +232,18 @@ export async function openStackFolder(
   const { flags, command, pool, context } = run;
   // `get` makes no plan that a policy could reject.
   const policies = command === 'get' ? undefined : (flags.policies ?? []);
-  const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run, selected), {
+  const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), {
     lint,
     policies,
   });
   const { state, locate } = read;
-  // The Stack of a commit does not decide where the key is sent.
-  const isRemoved = selected.removedSince !== undefined;
-  const isUntrusted = context.isUntrusted === true || isRemoved;
-  const settings = resolveSettingsFromManifests({ flags }, { ...context, isUntrusted }, state.stack.layers);
+  const settings = resolveSettingsFromManifests({ flags }, context, state.stack.layers);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, settings, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.getAccount(settings, folder.file);
-  if (checksClaims(command) && !isRemoved)
-    recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
+  if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
   const parts = { state, diagnostics: [...read.diagnostics, ...diagnostics], policies: read.policies, tokens };
   const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
   return { folder, tree, state, locate, settings, stack, pooled };
@@ -303,8 +255,8 @@ export function listPathsOf({ paths }: StacksRun, { folder }: StackFolder): read
 }
 
 /** The context in which manifests are read. A failure of one of many stacks is reported in its part. */
-export function createReadingContext(run: StacksRun, { removedSince }: StackFolder): Context {
-  const { onSubject, ...quiet } = { ...run.context, ...(removedSince !== undefined && run.manifestHost) };
+export function createReadingContext(run: StacksRun): Context {
+  const { onSubject, ...quiet } = run.context;
   return isOfMany(run) || onSubject === undefined ? quiet : { ...quiet, onSubject };
 }
 

@@ -45,8 +45,6 @@ export interface Annotation {
   /** The group of the danger. Present only for the rules `danger` and `drift-danger`. */
   readonly group?: DangerGroup | undefined;
   readonly address?: string | undefined;
-  /** Only for a removed stack: its name. */
-  readonly stack?: string;
   /** The path of the manifest field that the annotation is about. */
   readonly field?: string | undefined;
   readonly place?: SourcePlace | undefined;
@@ -73,7 +71,7 @@ export const NON_DIAGNOSTIC_RULES = {
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
-  'removed-stack': 'A stack was removed, and what it owns stays at the service.',
+  'removed-stack': 'A file is gone that probably had a Stack. What the stack owns stays at the service.',
   unmanaged: 'A live resource is managed by no stack of this repository.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
@@ -91,16 +89,14 @@ export function listAnnotations(report: Report, options: FormatOptions): readonl
   return LEVELS.flatMap((level) => annotations.filter((annotation) => annotation.level === level));
 }
 
-/** An annotation for each stack that was removed since a commit. It has no place: its manifests are gone. */
+/** An annotation for each file that is gone since a commit and probably had a Stack. It has no place. */
 export function listRemovedStackAnnotations({ removals }: StacksRunReport): readonly Annotation[] {
   if (removals === undefined) return [];
-  const messages = listRemovedStackSentences(removals);
-  return removals.removed.map(({ stack: { name } }, index) => ({
+  return listRemovedStackSentences(removals).map((sentence) => ({
     rule: 'removed-stack',
     level: 'notice',
     nature: 'finding',
-    message: toPrintable(messages[index] ?? ''),
-    stack: toPrintable(name),
+    message: toPrintable(sentence),
   }));
 }
 

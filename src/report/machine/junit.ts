@@ -24,7 +24,7 @@ export function renderStacksJunit(run: StacksRunReport, options: FormatOptions):
     return (listed.length === 0 ? [{ suite, name: 'stack' }] : listed).map((one) => ({ ...one, suite }));
   });
   const removed = listRemovedStackAnnotations(run).map((annotation): JunitCase => {
-    return { suite: annotation.stack ?? 'edgewise', name: 'stack: removed', annotation };
+    return { suite: 'edgewise', name: 'stack: removed', annotation };
   });
   return renderJunitDocument([...cases, ...removed]);
 }

@@ -111,8 +111,8 @@ export const GAUGES = {
     help: 'Share of live resources that a stack manages.',
   },
   edgewise_account_absent_stack_resources: {
-    labels: [...ACCOUNT, 'removed'],
-    help: 'Live resources with the mark of a stack that is not in the repository, and whether it was removed from it.',
+    labels: ACCOUNT,
+    help: 'Live resources with the mark of a stack that is not in the repository.',
   },
 } satisfies Readonly<Record<string, Gauge>>;
 
@@ -170,17 +170,11 @@ function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family
   ];
 }
 
-/** Only for runs over many stacks, which know the stacks of the repository. Includes both values, so that a gauge falls to 0. */
+/** Only for runs over many stacks, which know the stacks of the repository. */
 function createAbsentFamily({ drift, keyEnv }: AccountReading): Family {
+  const value = drift.unowned.filter(({ absence }) => absence !== undefined).length;
   const labels = createAccountLabels({ drift, keyEnv });
-  const count = (which: string): number => drift.unowned.filter(({ absence }) => absence === which).length;
-  return {
-    name: 'edgewise_account_absent_stack_resources',
-    samples: [
-      { labels: { ...labels, removed: 'no' }, value: count('not-here') },
-      { labels: { ...labels, removed: 'yes' }, value: count('removed') },
-    ],
-  };
+  return { name: 'edgewise_account_absent_stack_resources', samples: [{ labels, value }] };
 }
 
 function createSuccessFamily(isSuccess: boolean, labels: Sample['labels']): Family {

@@ -23,11 +23,7 @@ export function renderSarifReport(report: Report, options: FormatOptions): strin
 
 /** A run over many stacks as a SARIF log with a single SARIF run. */
 export function renderStacksSarif(run: StacksRunReport, options: FormatOptions): string {
-  const removed = listRemovedStackAnnotations(run).map((annotation) => ({
-    annotation,
-    options,
-    stack: annotation.stack,
-  }));
+  const removed = listRemovedStackAnnotations(run).map((annotation) => ({ annotation, options }));
   const subjects = run.parts.map(({ name, report, options: own }) => ({
     report,
     options: { ...options, ...own },

@@ -26,11 +26,9 @@ export function renderStacksJson(listing: StackListing): string {
 /** Empty if the stacks were not compared with a commit. */
 function createRemovalsPart(removals: Removals | undefined): {
   readonly since?: string;
-  readonly removed?: readonly object[];
+  readonly removed?: readonly string[];
 } {
-  if (removals === undefined) return {};
-  const { since, removed } = removals;
-  return { since, removed: removed.map(({ stack: { name, folder }, resources }) => ({ name, folder, resources })) };
+  return removals === undefined ? {} : { since: removals.since, removed: removals.removed };
 }
 
 function createStackDocument(stack: StackFolder, { changes }: StackListing): object {

@@ -204,18 +204,19 @@ function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
 const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
 
 function createUnmanagedView({ kind, id, description, stack, absence }: UnownedResource): UnmanagedResourceView {
-  const why = absence === 'removed' ? 'was removed' : 'is not in this repository';
   return {
     kind: quoteIfNeeded(kind),
     id: quoteIfNeeded(id),
     description: description === '' ? '' : quoteText(description),
-    absence: absence === undefined ? '' : `of the stack ${quoteIfNeeded(stack ?? '')}, which ${why}`,
+    absence: absence === undefined ? '' : `of the stack ${quoteIfNeeded(stack ?? '')}, which is not in this repository`,
   };
 }
 
+export const REMOVAL_PAGE = 'docs/how-to/remove-a-stack.md';
+
 export const ABSENT_WORDING = {
   heading: 'Of stacks that are not in this repository',
-  hint: 'They are no drift: several repositories may share an account. The command edgewise destroy --stack NAME --from REF deletes what a removed stack owns.',
+  hint: `They are no drift: several repositories may share an account. If one of these stacks was removed from this one, see ${REMOVAL_PAGE}.`,
 } as const;
 
 export const UNMANAGED_WORDING = {

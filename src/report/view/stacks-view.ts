@@ -3,14 +3,13 @@ import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnosti
 import { type Drift, hasDrift, listUnmanaged } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { quoteForShell } from '../../model/shell-words.ts';
 import type { Removals, StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
 import { formatOutcomeTotals } from './apply-view.ts';
 import { createComparisonView } from './comparison-view.ts';
 import { type DangerView, formatDangerCounts, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
-import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews } from './drift-view.ts';
+import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
 import { redactDrift, redactPlan, redactStacksRun } from './redact.ts';
@@ -362,11 +361,9 @@ function describeReport(
       const { drift } = report;
       const { unmanaged = [] } = part.options;
       const absent = unmanaged.filter(({ absence }) => absence !== undefined);
-      const removed = absent.filter(({ absence }) => absence === 'removed');
       const listed = [
         [unmanaged.length - absent.length, 'unmanaged'] as const,
-        [removed.length, 'orphaned by a removed stack'] as const,
-        [absent.length - removed.length, 'of stacks that are not here'] as const,
+        [absent.length, 'of stacks that are not here'] as const,
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
       const said = [formatDriftHeadline(drift), ...listed, ...listFound(drift.diagnostics)].join(' · ');
       return {
@@ -451,16 +448,12 @@ export function formatStackSelectionSummary({
   stacks,
   changes,
   shard,
-  destroyed = [],
   unplanned = [],
 }: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
   const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
   const more = [
     ...(changes === undefined ? [] : listRemovedStackSentences(changes)),
-    ...destroyed.map(
-      (one) => `The stack ${formatStackTitle(one)} was removed since ${one.removedSince}, and its plan is to destroy.`,
-    ),
     ...(unplanned.length === 0 ? [] : [`Left alone, without a plan: ${formatFiles(unplanned)}.`]),
   ];
   return [`${part}${formatSelectedStacks({ root, total, stacks, changes })}.`, ...more].join(' ');
@@ -479,16 +472,12 @@ function formatSelectedStacks({
   return stacks.length === changes.changed.length ? changed : `${changed}, ${stacks.length} of them here`;
 }
 
-/** For each removed stack, a sentence: what stays, and the command that deletes it. */
+/** A sentence for each file that is gone and probably had a Stack. No command: another repository may have that stack. */
 export function listRemovedStackSentences({ removed, since }: Removals): readonly string[] {
-  return removed.map(({ stack: { name, folder }, resources }) => {
-    const what =
-      resources === undefined || resources === 0
-        ? 'what it owns stays'
-        : `its ${formatCount(resources, 'resource')} ${resources === 1 ? 'stays' : 'stay'}`;
-    const command = `edgewise destroy --stack ${quoteForShell(name)} --from ${quoteForShell(since)}`;
-    return `The stack ${name} (${folder}) was removed, and ${what} at the service until ${command}.`;
-  });
+  return removed.map(
+    (file) =>
+      `${file} is gone since ${since}. If it had a Stack, what that stack owns stays at the service: see ${REMOVAL_PAGE}.`,
+  );
 }
 
 function formatStacks(count: number): string {

@@ -208,10 +208,7 @@ const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
       ['list', 'ls', 'describe', 'state'],
       'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists unmanaged ones.',
     ],
-    [
-      ['report', 'merge'],
-      '--report FORMAT=FILE writes the result of a command to a file, and edgewise join makes one report of several results.',
-    ],
+    [['report'], '--report FORMAT=FILE writes the result of a command to a file.'],
     [['status', 'refresh'], 'edgewise drift compares live resources with the manifests.'],
     [
       ['delete', 'remove', 'rm', 'down'],

@@ -96,36 +96,6 @@ export interface TreeChanges extends Removals {
   readonly filesWithoutStack: readonly string[];
 }
 
-/** One of `total` parts into which all stacks are divided, so that several machines can each run one part. */
-export interface Shard {
-  /** Counted from 1. */
-  readonly index: number;
-  readonly total: number;
-  /** Where the shard was set, for messages: `--shard`, or the name of an environment variable. */
-  readonly from: string;
-}
-
-/** The shard that the variables of a pipeline say. `from`: where it was asked for. */
-export interface AutomaticShard {
-  readonly index: 'auto';
-  readonly from: string;
-}
-
-export const SHARD_SYNTAX =
-  'INDEX/TOTAL with an index from 1, such as 2/5, or `auto` for what GitLab or Kubernetes sets';
-
-/** Parses a text such as `2/5` or `auto`. `from` says where the text was set. `undefined` if the text is not valid. */
-export function parseShard(text: string, from: string): Shard | AutomaticShard | undefined {
-  if (text === 'auto') return { index: 'auto', from };
-  const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
-  return createValidShard(Number(index), Number(total), from);
-}
-
-/** `undefined` unless the index is from 1 to `total`. */
-export function createValidShard(index: number, total: number, from: string): Shard | undefined {
-  return index >= 1 && index <= total ? { index, total, from } : undefined;
-}
-
 /** The stacks to show in a list: all stacks below the root, or those that the run selects. */
 export interface StackListing {
   readonly root: string;
@@ -133,7 +103,6 @@ export interface StackListing {
   readonly total: number;
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
-  readonly shard?: Shard | undefined;
   /** Manifest files that belong to no stack. */
   readonly filesWithoutStack: readonly string[];
   /** Errors and warnings on the whole tree. */
@@ -150,8 +119,6 @@ export interface PlanIndexFile {
   readonly type: 'PlanIndex';
   readonly format: typeof PLAN_INDEX_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** The shard that the run planned. Absent if the run planned all selected stacks. */
-  readonly shard?: Omit<Shard, 'from'> | undefined;
   /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
   readonly manifests?: readonly string[];
   /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
@@ -168,17 +135,8 @@ export interface PlanIndexEntry {
   readonly sha256: string;
 }
 
-/**
- * Returns the file name of a `PlanIndexFile`. It starts with `_`, unlike plan files, which are named after stacks. It
- * contains the shard, because several shards may write to one folder.
- */
-export function toPlanIndexFileName(shard: Omit<Shard, 'from'> | undefined): string {
-  return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
-}
-
-export function isPlanIndexFileName(name: string): boolean {
-  return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
-}
+/** The file name of a `PlanIndexFile`. It starts with `_`, unlike plan files, which are named after stacks. */
+export const PLAN_INDEX_FILE_NAME = '_index.json';
 
 /** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
 export function createNearestFolderSearch(folders: Iterable<string>): (folder: string) => string | undefined {

@@ -1,19 +1,9 @@
-import { createHash } from 'node:crypto';
 import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Environment } from '../model/pipeline.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
-import {
-  type AutomaticShard,
-  createValidShard,
-  type Shard,
-  type StackFolder,
-  type StackTree,
-  type TreeChanges,
-} from '../model/stack-tree.ts';
+import type { StackFolder, StackTree, TreeChanges } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
-import { readSetting } from '../stack/settings.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { type GivenConnection, parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
 
@@ -24,15 +14,12 @@ export interface StackSelectionOptions extends GivenConnection {
   readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
-  /** The selected shard. If absent and `names` is empty, variables of edgewise may set it. */
-  readonly shard?: Shard | AutomaticShard | undefined;
 }
 
 export interface SelectedStacks {
   readonly tree: StackTree;
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
-  readonly shard?: Shard | undefined;
   /** The names of stacks without a plan. Set only if plan files are applied. */
   readonly unplanned?: readonly string[];
 }
@@ -56,33 +43,16 @@ export async function selectStacks(
   const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
   if (found.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(found);
-  const shard = findEffectiveShard(filter, context);
   const named = tree.stacks.filter((stack) => isSelectedByName(stack, filter));
-  const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
   return {
     tree,
-    stacks: shard === undefined ? changed : selectShard(changed, shard),
+    stacks: named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true),
     changes,
-    shard,
   };
 }
 
 function isSelectedByName({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
   return names.length === 0 ? isOfPlans !== true : names.includes(name);
-}
-
-/**
- * Returns the given shard, or the one that variables of edgewise set, unless stacks are named. The variables of a pipeline
- * count only for `auto`: GitLab sets the same ones for the jobs of a matrix, which are no shards.
- */
-export function findEffectiveShard(
-  { shard, names }: StackSelectionOptions,
-  { env }: Pick<Host, 'env'>,
-): Shard | undefined {
-  if (shard === undefined && names.length > 0) return undefined;
-  const given = shard ?? readSetting('shard', { env });
-  if (given === undefined) return hasVariable(env, OWN_VARIABLES) ? readShard(env, OWN_VARIABLES) : undefined;
-  return given.index === 'auto' ? readShardOfPipeline(env, given.from) : given;
 }
 
 function createNothingFoundError({ root, filesWithoutStack }: StackTree): StackError {
@@ -109,84 +79,12 @@ function createUnknownStackError(name: string, { root, stacks }: StackTree): Sta
   });
 }
 
-/** Environment variables with the index of this job and the number of jobs. `first`: the index of the first job. */
-interface ShardVariables {
-  readonly index: string;
-  readonly total: string;
-  readonly first: number;
-}
-
-/** A GitHub matrix sets them, from `strategy.job-index` and `strategy.job-total`. */
-const OWN_VARIABLES: ShardVariables = { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 };
-
-/** An indexed Job of Kubernetes sets its index. GitLab sets both with `parallel`, and only the total, 1, without it. */
-const PIPELINE_VARIABLES: readonly ShardVariables[] = [
-  OWN_VARIABLES,
-  { index: 'JOB_COMPLETION_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
-  { index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1 },
-];
-
-function readShardOfPipeline(env: Environment, from: string): Shard {
-  const found = PIPELINE_VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
-  if (found !== undefined) return readShard(env, found);
-  if (env['CI_NODE_TOTAL'] === '1') return { index: 1, total: 1, from: 'CI_NODE_TOTAL' };
-  const names = PIPELINE_VARIABLES.map(({ index }) => index).join(', ');
-  throw new StackError(`${from} is auto, but none of the variables ${names} is set.`, {
-    reason: 'invalid',
-    remedy: 'Run it in an indexed Job of Kubernetes or a GitLab job with `parallel`, or name the shard, such as 2/5.',
-  });
-}
-
-function hasVariable(env: Environment, { index, total }: ShardVariables): boolean {
-  return [index, total].some((name) => (env[name] ?? '') !== '');
-}
-
-/** Throws for invalid values: if they were ignored, every machine would process all stacks. */
-function readShard(env: Environment, variables: ShardVariables): Shard {
-  const [index = '', total = ''] = [env[variables.index], env[variables.total]];
-  const number = parseShardNumber(index) + 1 - variables.first;
-  const shard = createValidShard(number, parseShardNumber(total), variables.index);
-  if (shard !== undefined) return shard;
-  const values = `${variables.index} is ${JSON.stringify(index)} and ${variables.total} is ${JSON.stringify(total)}`;
-  throw new StackError(`${values}, but both the number of the shard and the total are needed.`, {
-    reason: 'invalid',
-    remedy:
-      'Set both. In an indexed Job, use --shard auto. Or name the shard, such as --shard 2/5; 1/1 selects all stacks.',
-  });
-}
-
-function parseShardNumber(text: string): number {
-  return /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-}
-
-/**
- * Returns the stacks of a shard. With rendezvous hashing, adding a stack moves no other stack to another shard, and
- * changing the number of shards moves as few stacks as possible.
- */
-export function selectShard(stacks: readonly StackFolder[], { index, total }: Shard): readonly StackFolder[] {
-  return stacks.filter(({ name }) => computeIndex(name, total) === index);
-}
-
 /** Says what to do about a stack that a run over a selection needs and does not have. */
-export function adviseOnUnselectedStack(name: string, { tree, stacks, shard }: SelectedStacks): string | undefined {
+export function adviseOnUnselectedStack(name: string, { tree, stacks }: SelectedStacks): string | undefined {
   const found = tree.stacks.find((stack) => stack.name === name);
   if (found === undefined)
     return `No stack below ${tree.root} has the name ${name}: correct it, or apply that stack where it is.`;
-  if (stacks.includes(found)) return undefined;
-  if (shard === undefined) return `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
-  const index = computeIndex(name, shard.total);
-  if (index === shard.index) return `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
-  return `The stack ${name} is in shard ${index} of ${shard.total}: run that shard first, then this one again.`;
-}
-
-function computeIndex(name: string, total: number): number {
-  const digests = Array.from({ length: total }, (_, at) => {
-    const digest = createHash('sha256')
-      .update(`${name}\n${at + 1}`)
-      .digest('hex');
-    return { index: at + 1, digest };
-  });
-  return digests.reduce((best, one) => (one.digest > best.digest ? one : best)).index;
+  return stacks.includes(found) ? undefined : `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
 }
 
 /**

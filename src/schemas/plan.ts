@@ -384,9 +384,6 @@ export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndexFile> = z
     type: z.literal('PlanIndex'),
     format: z.literal(PLAN_INDEX_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
-    shard: z
-      .exactOptional(z.strictObject({ index: z.int().min(1), total: z.int().min(1) }))
-      .describe('The part of the stacks that the run planned. Absent if it planned all selected stacks.'),
     manifests: z
       .exactOptional(z.array(z.string()))
       .describe('The folder that contains the stacks. An apply uses it by default.'),

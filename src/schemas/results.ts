@@ -118,17 +118,6 @@ export const APPLY_RESULT_SCHEMA = z.looseObject({
   plan: z.record(text, z.json()),
 });
 
-/**
- * Returns the document, parsed by a schema. Throws `refuse(why)` if the document does not conform. `why` describes the
- * first mistake.
- */
-export function parseResultDocument<T>(schema: z.ZodType<T>, document: JsonObject, refuse: (why: string) => Error): T {
-  const parsed = schema.safeParse(document);
-  if (parsed.success) return parsed.data;
-  const issue = findFirstSchemaIssue(schema, document);
-  throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
-}
-
 /** The maximum number of values checked at once. The issues of a million wrong values would not fit into memory. */
 const PART_VALUES = 20_000;
 

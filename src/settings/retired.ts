@@ -56,6 +56,13 @@ export const RETIRED: readonly Retired[] = [
       'Remove the line. `edgewise get SSHUserCertificate/NAME --format value=certificate` prints the certificate for a file.',
     page: 'docs/how-to/ssh.md',
   },
+  {
+    flags: ['--shard'],
+    commands: ['join'],
+    variables: ['EDGEWISE_SHARD', 'EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
+    instead: 'Each job names its stack with -R and --stack, and has a report of its own.',
+    page: 'docs/how-to/stack-jobs.md',
+  },
 ];
 
 /** Returns what to do instead of a retired option, command or field. */

@@ -105,8 +105,6 @@ export interface Setting {
   readonly consent?: string | undefined;
   /** Environment variables. The first that is set counts. */
   readonly variables?: readonly string[] | undefined;
-  /** Environment variables that set the value together, if none of `variables` does. */
-  readonly variableParts?: readonly string[] | undefined;
   /** Path below `spec` of a `Stack` or `Defaults`. */
   readonly stack?: string | undefined;
   /** Path below `spec` that the flag replaces. */

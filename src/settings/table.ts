@@ -15,7 +15,6 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
-import { parseShard, SHARD_SYNTAX } from '../model/stack-tree.ts';
 import { isBaseUrl, isEmbedded, normalizeUrl } from './base-url.ts';
 import {
   BOOLEAN,
@@ -83,8 +82,6 @@ const IGNORE_PATTERN = defineText(
   'a pattern as in .gitignore, without `..`',
   { examples: ['charts/', '*.tpl.yaml'] },
 );
-
-const SHARD_TYPE = defineText(parseShard, SHARD_SYNTAX);
 
 const COMMAND_JSON = defineText((text): readonly string[] | undefined => {
   const words = parseJson(text);
@@ -352,18 +349,6 @@ export const SETTINGS = {
     about: 'resources (`Kind/name`) that another stack takes over',
     details: 'This stack does not delete them, although no document describes them any more.',
     stack: 'handed_over',
-  }),
-  shard: defineSetting({
-    type: SHARD_TYPE,
-    about: 'the part of the stacks that a run over many stacks handles, such as `2/5`; `auto`: as the pipeline says',
-    flag: '--shard <shard>',
-    topic: 'many-stacks',
-    flagAbout:
-      'only a part of the stacks, such as 2/5; auto: as GitLab parallel or an indexed Job says (EDGEWISE_SHARD)',
-    variables: ['EDGEWISE_SHARD'],
-    variableParts: ['EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
-    defaultText: 'all of them',
-    help: 'settings',
   }),
   render: defineSetting({
     type: { type: 'command', examples: [['kustomize', 'build', '.']] },

@@ -20,7 +20,6 @@ const COMMANDS = [
   'export',
   'show',
   'diff',
-  'join',
   'completion',
   'schema',
   'serve',

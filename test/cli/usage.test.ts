@@ -37,7 +37,7 @@ describe('usage', () => {
 
   it.each([
     ['import', 'edgewise export'],
-    ['report', 'edgewise join makes one report of several results.'],
+    ['report', '--report FORMAT=FILE writes the result of a command to a file.'],
     ['preview', 'edgewise plan'],
     ['list', 'edgewise get'],
     ['DELETE', 'edgewise destroy'],

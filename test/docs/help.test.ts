@@ -43,18 +43,15 @@ describe('the help', () => {
   });
 
   it('describes every environment variable of the table of settings, and no others', () => {
-    const known = NAMED_SETTINGS.flatMap(({ variables = [], variableParts = [] }: Setting) => [
-      ...variables,
-      ...variableParts,
-    ]);
+    const known = NAMED_SETTINGS.flatMap(({ variables = [] }: Setting) => variables);
     expect(listVariables(help.topics)).toEqual(listVariables(known.join(' ')));
   });
 });
 
 /** The ways to set a setting that the help lists. */
-function listWays({ help: topic, flag, variables = [], variableParts = [], stack }: Setting): readonly string[] {
+function listWays({ help: topic, flag, variables = [], stack }: Setting): readonly string[] {
   if (topic === undefined) return flag === undefined ? [] : [flag];
-  return [flag, ...variables, ...variableParts, stack].filter((way) => way !== undefined);
+  return [flag, ...variables, stack].filter((way) => way !== undefined);
 }
 
 /** Inline code and code blocks of a document. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -103,23 +103,14 @@ describe('a repository of twenty stacks', () => {
     const { include }: { readonly include: readonly Job[] } = JSON.parse(listed.stdout);
     expect(include.map(({ stack }) => stack)).toEqual(['s01', 's02', 's03']);
 
-    // A job for each stack, and one that joins the results.
-    for (const results of ['results', 'shards']) mkdirSync(join(folder, results));
-    for (const job of include) {
-      const { exitCode } = await edgewise(
-        `plan ${job.folder} --detailed-exitcode --report json=results/${job.stack}.json`,
-      );
-      expect([job.stack, exitCode]).toEqual([job.stack, job.stack === 's02' ? 0 : 2]);
+    // A job for each stack has its own plan, and one run over all of them has one comment.
+    for (const { stack } of include) {
+      const { exitCode } = await edgewise(`plan -R live --stack ${stack} -o plan-${stack} --detailed-exitcode`);
+      expect([stack, exitCode]).toEqual([stack, stack === 's02' ? 0 : 2]);
     }
-    const comment = await runJob('join results/s01.json results/s02.json results/s03.json --format markdown');
+    const comment = await runJob('plan -R live --changed-since main --format markdown');
     expect(comment.exitCode).toBe(0);
     await expect(toComparable(comment.stdout)).toMatchFileSnapshot('goldens/journey-comment.md');
-
-    // The same by two machines that divide the stacks.
-    for (const shard of [1, 2])
-      await expectDone(`plan -R live --changed-since main --shard ${shard}/2 --report json=shards/${shard}.json`);
-    const joined = JSON.parse(await expectDone('join shards/1.json shards/2.json --format json'));
-    expect(joined.stacks.map(({ stack }: Job) => stack).sort()).toEqual(['s01', 's02', 's03']);
 
     // The merge. Another user changed s01 between its plan and the apply: that stack fails, and the others do not.
     await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');

@@ -83,21 +83,6 @@ function toTwo(name: string): Readonly<Record<string, number>> {
   return { [`${name}/x.yaml`]: 30 * MIB, [`${name}/y.yaml`]: 30 * MIB };
 }
 
-describe('ten large results', () => {
-  it('are not all joined', async () => {
-    const { edgewise, write, folder } = await createWorkspace({ 'm.yaml': STACK });
-    const { stdout } = await edgewise('drift m.yaml --format json');
-    await write({ 'r0.json': stdout + ' '.repeat(30 * MIB) });
-    const names = Array.from({ length: 10 }, (_, index) => `r${index}.json`);
-    for (const name of names.slice(1)) await copyFile(join(folder, 'r0.json'), join(folder, name));
-    const { exitCode, stderr } = await edgewise(`join ${names.join(' ')}`);
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain(
-      'r8.json cannot be read: it is where the limit of 256 MiB for the files of one run was reached',
-    );
-  });
-});
-
 describe('a folder of ten large plans', () => {
   it.each(['apply plans --yes', 'apply plans --manifests live --yes'])('is not all read: %s', async (line) => {
     const { edgewise, write, folder, recorder } = await createWorkspace(toRepository(1));

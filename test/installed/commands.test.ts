@@ -32,7 +32,7 @@ const FILES = {
 const PREPARE = `! command -v git >/dev/null || git init --quiet
 edgewise apply -R stacks --yes
 edgewise plan more -o plan.json --report markdown=plan.md
-edgewise plan -R stacks -o plans --report json=stacks.json`;
+edgewise plan -R stacks -o plans`;
 
 const COMMANDS: readonly Row[] = [
   ['edgewise --version', `${packageJson.version}\n`],
@@ -47,7 +47,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise plan more', '1 to create'],
   ['edgewise show plan.json', '1 to create'],
   ['edgewise diff plan.json plan.json', 'Both plans do the same.'],
-  ['edgewise join stacks.json', '2 stacks in 1 result.'],
+  ['edgewise plan -R stacks --stack two', '1 of 2 stacks below stacks.'],
   ['edgewise post plan.md', 'Created a new comment'],
   ['edgewise apply more --yes', '1 write applied', 0, 'account.json'],
   ['edgewise destroy stacks/one --yes', '1 write applied', 0, 'account.json'],

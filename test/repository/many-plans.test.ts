@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { readPage } from '../report/html-tree.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
 
@@ -104,8 +104,7 @@ describe('plans of many stacks', () => {
     const since = ['plan', 'apply --yes', 'drift', 'validate'].map(
       (command) => `${command} -R live --changed-since HEAD`,
     );
-    for (const line of [...since, 'plan -R live --shard 9/9'])
-      expect(JSON.parse(await print('json', line)), line).toMatchObject({ headline });
+    for (const line of since) expect(JSON.parse(await print('json', line)), line).toMatchObject({ headline });
   });
 
   it.each(['markdown', 'html'])(
@@ -174,10 +173,10 @@ describe('plans of many stacks', () => {
         '--target and --rotate cannot be used for 2 stacks: more than one may contain that address.',
       ),
     });
-    expect((await edgewise('plan -R live --target TCPEdge/a --shard 1/1')).stderr).toContain(
+    expect((await edgewise('plan -R live --target TCPEdge/a --stack s00 --stack s01')).stderr).toContain(
       'Choose one stack with --stack NAME',
     );
-    expect((await edgewise('plan live --shard 1/2')).stderr).toContain('--shard works only in a run over many stacks.');
+    expect((await edgewise('plan live --stack s00')).stderr).toContain('--stack works only in a run over many stacks.');
     expect((await edgewise('plan -R live other')).stderr).toContain('--recursive takes one folder');
   });
 
@@ -256,14 +255,5 @@ describe('checks of many stacks', () => {
     expect(readFileSync(`${folder}/all.markdown`, 'utf8')).toContain('> - **b** (shop): **access** `TCPEdge/b` is ');
     const counts = forms.map((form) => readFileSync(`${folder}/all.${form}`, 'utf8').match(/of-nobody/g)?.length);
     expect(counts).toEqual(forms.map(() => 1));
-  });
-
-  it('do nothing for an empty shard, and say so', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'only/edgewise.yaml': STACK });
-    const results = [];
-    for (const index of [1, 2]) results.push(await edgewise(`plan -R --shard ${index}/2`));
-    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    expect(results.map(({ stdout }) => stdout).join('')).toContain('0 of 1 stack below the current folder.\n');
-    expect(new Set(recorder.take().map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 });

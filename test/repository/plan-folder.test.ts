@@ -132,19 +132,6 @@ describe('a folder of plan files', () => {
     expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
   });
 
-  it('is written by several shards, each with an index of its own', async () => {
-    const { edgewise, folder, recorder } = await createWorkspace(toRepository(6));
-    for (const shard of ['1/2', '2/2', '1/2']) await edgewise(`plan -R live -o plans --shard ${shard}`);
-    const names = readdirSync(join(folder, 'plans')).sort();
-    expect(names.slice(0, 2)).toEqual(['_index-1-of-2.json', '_index-2-of-2.json']);
-    expect(names).toHaveLength(8);
-    recorder.take();
-    expect((await edgewise('apply plans --yes')).exitCode).toBe(0);
-    expect(recorder.take().filter(({ method }) => method === 'POST')).toHaveLength(6);
-    await edgewise('plan -R live -o plans');
-    expect(readdirSync(join(folder, 'plans'))).toHaveLength(7);
-  });
-
   it('has no plan of a stack that can no longer be planned', async () => {
     const { edgewise, folder, write } = await createWorkspace(toRepository(2));
     await edgewise('plan -R live -o plans');

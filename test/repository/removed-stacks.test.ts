@@ -63,17 +63,6 @@ describe('a removed stack', () => {
     expect(JSON.parse(await read('json'))).toMatchObject({ since: 'HEAD', removed: ['live/web/edgewise.yaml'] });
   });
 
-  it('is named once when the results of shards are joined', async () => {
-    const { edgewise } = await createRemoval();
-    for (const shard of [1, 2])
-      await edgewise(`plan -R live --changed-since HEAD --shard ${shard}/2 --report json=${shard}.json`);
-    for (const format of GENERAL_FORMAT_NAMES) {
-      const { stdout, exitCode } = await edgewise(`join 1.json 2.json --format ${format}`);
-      expect(exitCode).toBe(0);
-      expect(stdout.replaceAll('\\', '').split('live/web/edgewise.yaml is gone').length - 1, format).toBe(1);
-    }
-  });
-
   it('is named on stderr by stacks in formats for programs', async () => {
     const { edgewise } = await createRemoval();
     for (const format of ['folder', 'github', 'gitlab']) {

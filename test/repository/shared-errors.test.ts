@@ -95,23 +95,14 @@ describe('a stack that others refer to and that the run does not have', () => {
     ...Object.assign({}, ...names.map((name, index) => toUser(name, 20_001 + index))),
   };
 
-  /** Finds the shard, of two, without the stack net. */
-  async function findOtherShard({ edgewise }: Workspace): Promise<readonly [string, string]> {
-    const { stdout } = await edgewise('stacks live --shard 1/2 --format folder');
-    return stdout.includes('live/net') ? ['2', '1'] : ['1', '2'];
-  }
-
   it.each(['plan', 'apply --yes', 'drift'])(
-    'is named once by %s of a shard, with the shard that it is in',
+    'is named once by %s of some stacks, with what to apply first',
     async (command) => {
-      const workspace = await createWorkspace(files);
-      const [own, other] = await findOtherShard(workspace);
-      const { stdout, exitCode } = await workspace.edgewise(
-        `${command.replace(/^\w+/, '$& -R live')} --shard ${own}/2`,
-      );
+      const { edgewise } = await createWorkspace(files);
+      const { stdout, exitCode } = await edgewise(`${command.replace(/^\w+/, '$& -R live')} --stack a --stack b`);
       expect(exitCode).not.toBe(0);
-      expect(stdout).toContain(`The stack net is in shard ${other} of 2: run that shard first, then this one again.`);
-      if (command !== 'drift') expect(count(stdout, 'run that shard first')).toBe(1);
+      expect(stdout).toContain('The stack net is not selected: apply it first, in live/net.');
+      if (command !== 'drift') expect(count(stdout, 'apply it first')).toBe(1);
       expect(stdout).not.toContain('in one run with -R');
     },
   );
@@ -137,12 +128,11 @@ describe('a stack that others refer to and that the run does not have', () => {
     expect(stdout).toContain('duplicate-claim');
   });
 
-  it('is applied by shards in the order that the advice says', async () => {
-    const workspace = await createWorkspace(files);
-    const [own, other] = await findOtherShard(workspace);
-    expect((await workspace.edgewise(`apply -R live --shard ${own}/2 --yes`)).exitCode).toBe(3);
-    expect((await workspace.edgewise(`apply -R live --shard ${other}/2 --yes`)).exitCode).toBe(0);
-    expect((await workspace.edgewise(`apply -R live --shard ${own}/2 --yes`)).exitCode).toBe(0);
+  it('is applied by jobs of their own in the order that the advice says', async () => {
+    const { edgewise } = await createWorkspace(files);
+    expect((await edgewise('apply -R live --stack a --yes')).exitCode).toBe(3);
+    expect((await edgewise('apply -R live --stack net --yes')).exitCode).toBe(0);
+    expect((await edgewise('apply -R live --stack a --yes')).exitCode).toBe(0);
   });
 });
 

@@ -146,7 +146,7 @@ describe('a matrix', () => {
   it.each([
     ['github', 'GitHub', 256],
     ['gitlab', 'GitLab', 200],
-  ])('of more jobs than %s runs is refused, with advice to use shards', async (format, system, most) => {
+  ])('of more jobs than %s runs is refused, with advice to run one job', async (format, system, most) => {
     const names = Array.from({ length: most + 1 }, (_, index) => `s${index}`);
     const { edgewise } = await createWorkspace(
       Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, toStack(name)])),
@@ -155,10 +155,11 @@ describe('a matrix', () => {
       exitCode: 3,
       stdout: '',
       stderr: expect.stringMatching(
-        new RegExp(`${most + 1} stacks are more jobs than a matrix of ${system} can have: ${most}\\.[^]*--shard 2/5`),
+        new RegExp(
+          `${most + 1} stacks are more jobs than a matrix of ${system} can have: ${most}\\.[^]*one job over all of them with -R`,
+        ),
       ),
     });
-    expect((await edgewise(`stacks live --format ${format} --shard 1/2`)).exitCode).toBe(0);
     expect((await edgewise('stacks live --format folder')).exitCode).toBe(0);
   });
 });
@@ -296,49 +297,7 @@ describe('the changes since a commit', () => {
   });
 });
 
-describe('shards', () => {
-  it('divide the stacks by name: each is in one, and none moves if another is added', async () => {
-    const workspace = await createWorkspace(toRepository(20));
-    const list = async () => {
-      const shards = [];
-      for (const index of [1, 2, 3]) shards.push(await listNames(workspace, `stacks live --shard ${index}/3`));
-      return shards.map((names) => new Set(names.split(' ')));
-    };
-    const before = await list();
-    expect(before.flatMap((names) => [...names]).sort()).toEqual(Object.keys(toRepository(20)).flatMap(toStackName));
-    expect(before.every((names) => names.size > 1)).toBe(true);
-    await workspace.write({ 'live/added/edgewise.yaml': toStack('added') });
-    const after = await list();
-    expect(after.map((names) => [...names].filter((name) => name !== 'added'))).toEqual(
-      before.map((names) => [...names]),
-    );
-  });
-
-  it.each([
-    ['an indexed Job of Kubernetes', { JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3', EDGEWISE_SHARD: 'auto' }],
-    ['a GitHub matrix', { EDGEWISE_SHARD_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }],
-    ['GitLab parallel', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', EDGEWISE_SHARD: 'auto' }],
-    ['a variable of its own', { EDGEWISE_SHARD: '2/3' }],
-  ])('come from %s', async (_, env) => {
-    const { edgewise } = await createWorkspace(toRepository(20));
-    const by = await edgewise('stacks live --format folder', { env });
-    expect(by.stdout).toBe((await edgewise('stacks live --format folder --shard 2/3')).stdout);
-    expect(by.stderr).toContain(`Shard 2 of 3 (${Object.keys(env)[0]}): `);
-    // A name or a flag overrides the environment.
-    expect((await edgewise('stacks live --format folder --shard 1/1', { env })).stdout.split('\n')).toHaveLength(21);
-    expect((await edgewise('stacks live --format folder --stack s07', { env })).stdout).toBe('live/s07\n');
-  });
-
-  it.each([
-    [{ JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }, '2/3'],
-    [{ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }, '2/3'],
-    [{ CI_NODE_TOTAL: '1' }, '1/1'],
-  ])('are read from %j by --shard auto', async (env, shard) => {
-    const { edgewise } = await createWorkspace(toRepository(20));
-    const expected = await edgewise(`stacks live --format folder --shard ${shard}`);
-    expect((await edgewise('stacks live --format folder --shard auto', { env })).stdout).toBe(expected.stdout);
-  });
-
+describe('the variables of a matrix', () => {
   const MATRIX: readonly Readonly<Record<string, string>>[] = [
     { GITLAB_CI: 'true', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '2' },
     { JOB_COMPLETION_INDEX: '1', JOB_COMPLETION_TOTAL: '3' },
@@ -346,56 +305,21 @@ describe('shards', () => {
     { BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '3', SYSTEM_JOBPOSITIONINPHASE: '2' },
   ];
 
-  it('are not read from variables which a matrix sets too', async () => {
-    const { edgewise } = await createWorkspace(toRepository(20));
-    const alone = await edgewise('stacks live --format folder');
-    for (const env of MATRIX) expect(await edgewise('stacks live --format folder', { env })).toEqual(alone);
-  });
-
-  it('are not read from such variables by any command', async () => {
+  it('select no stack, whatever the command', async () => {
     const { edgewise } = await createWorkspace(toRepository(4));
     const env = Object.assign({}, ...MATRIX);
-    for (const line of ['validate -R live', 'plan -R live', 'drift -R live', 'get -R live']) {
-      const [alone, inJob] = [await edgewise(line), await edgewise(line, { env })];
-      expect(inJob.stderr).not.toContain('Shard');
-      expect([line, inJob.stdout]).toEqual([line, alone.stdout]);
-    }
-    expect((await edgewise('apply -R live --yes', { env })).stderr).not.toContain('Shard');
+    for (const line of [
+      'stacks live --format folder',
+      'validate -R live',
+      'plan -R live',
+      'drift -R live',
+      'get -R live',
+    ])
+      expect([line, await edgewise(line, { env })]).toEqual([line, await edgewise(line)]);
+    expect((await edgewise('apply -R live --yes', { env })).exitCode).toBe(0);
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
-
-  it('are in the apply command of a plan, as numbers', async () => {
-    const { edgewise } = await createWorkspace(toRepository(4));
-    const env = { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' };
-    expect((await edgewise('plan -R live --shard auto --format html', { env })).stdout).toContain(
-      'apply -R --shard 2/3',
-    );
-  });
-
-  it.each([
-    [{ EDGEWISE_SHARD_TOTAL: '3' }, 'EDGEWISE_SHARD_INDEX is "" and EDGEWISE_SHARD_TOTAL is "3"'],
-    [{ EDGEWISE_SHARD_INDEX: '1' }, 'EDGEWISE_SHARD_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""'],
-    [
-      { EDGEWISE_SHARD: 'auto', JOB_COMPLETION_INDEX: '1' },
-      'JOB_COMPLETION_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""',
-    ],
-    [
-      { EDGEWISE_SHARD: 'auto', CI_NODE_INDEX: '4', CI_NODE_TOTAL: '3' },
-      'CI_NODE_INDEX is "4" and CI_NODE_TOTAL is "3"',
-    ],
-    [{ EDGEWISE_SHARD: 'auto' }, 'EDGEWISE_SHARD is auto, but none of the variables'],
-    [{ EDGEWISE_SHARD: '0/3' }, 'EDGEWISE_SHARD is "0/3"'],
-    [{ EDGEWISE_SHARD: 'Auto' }, 'EDGEWISE_SHARD is "Auto"'],
-  ])('stop the run if they are invalid: %j', async (env, message) => {
-    const { edgewise } = await createWorkspace(toRepository(2));
-    expect(await edgewise('stacks', { env })).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });
-  });
 });
-
-function toStackName(file: string): readonly string[] {
-  const [, name] = /^live\/(\w+)\/edgewise/.exec(file) ?? [];
-  return name === undefined ? [] : [name];
-}
 
 describe('a folder of other tools', () => {
   const others = Object.fromEntries(

@@ -108,7 +108,6 @@ describe('the table of settings', () => {
     const ways = NAMED_SETTINGS.flatMap((setting: Setting) => [
       ...[setting.flag, setting.stack].filter((way) => way !== undefined),
       ...(setting.variables ?? []),
-      ...(setting.variableParts ?? []),
     ]);
     expect(ways.filter((way, index) => ways.indexOf(way) !== index)).toEqual([]);
   });
@@ -142,9 +141,7 @@ describe('the environment', () => {
   it('sets no setting outside of the table', () => {
     const texts = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     const read = texts.flatMap((text) => text.match(/(?<=env\[')EDGEWISE_\w+|(?<=: ')EDGEWISE_\w+(?=',)/g) ?? []);
-    const known = new Set(
-      NAMED_SETTINGS.flatMap(({ variables = [], variableParts = [] }: Setting) => [...variables, ...variableParts]),
-    );
+    const known = new Set(NAMED_SETTINGS.flatMap(({ variables = [] }: Setting) => variables));
     expect(read.filter((name) => !known.has(name))).toEqual([]);
     expect(texts.join('').match(/env\['(?:EDGEWISE_|NO_COLOR)/g)).toBeNull();
   });

@@ -4,7 +4,6 @@ import { EXIT } from '../../src/cli/exit-code.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Mark } from '../../src/model/mark.ts';
-import { selectShard } from '../../src/repository/select-stacks.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { checkChange } from './changed-stacks.ts';
 import { chooseDisruptions, QUICKLY, runAll, startCommand } from './commands.ts';
@@ -116,7 +115,7 @@ async function runStep(place: Place): Promise<void> {
     applyAll,
     applyOneByOne,
     applyOneByOne,
-    applyShards,
+    applyByTwoMachines,
     applyLate,
     applyWithoutOne,
     applyWithTypo,
@@ -167,30 +166,18 @@ function mustWait({ server }: World, repository: Repository, name: string): bool
   });
 }
 
-/** Two machines, each with a part of the stacks. */
-async function applyShards({ world, repository, chance }: Place): Promise<void> {
-  const started = [1, 2].map((index) => {
-    const names = selectShard(repository.map(toShardMember), { index, total: 2, from: '' }).map(({ name }) => name);
-    const own = chance.fork(`shard ${index}`);
-    const argv = ['apply', '-R', ROOT, '--shard', `${index}/2`, ...APPLY, ...QUICKLY];
+/** Two machines, each with the names of some of the stacks. */
+async function applyByTwoMachines({ world, repository, chance }: Place): Promise<void> {
+  const names = chance.shuffle(repository).map(({ name }) => name);
+  const half = Math.ceil(names.length / 2);
+  const parts = [names.slice(0, half), names.slice(half)].filter((part) => part.length > 0);
+  const started = parts.map((part, index) => {
+    const own = chance.fork(`machine ${index}`);
+    const argv = ['apply', '-R', ROOT, ...part.flatMap((name) => ['--stack', name]), ...APPLY, ...QUICKLY];
     const disruptions = own.isLucky(0.5) ? chooseDisruptions(own) : KIND_FATE;
-    return startCommand(world, argv, { owns: createOwnershipCheck(repository, names), chance: own, disruptions });
+    return startCommand(world, argv, { owns: createOwnershipCheck(repository, part), chance: own, disruptions });
   });
   await runAll(world, started);
-}
-
-function toShardMember({ name }: Repository[number]) {
-  return {
-    name,
-    folder: name,
-    file: name,
-    baseUrl: undefined,
-    inputs: [],
-    policies: [],
-    isRendered: false,
-    dependsOn: [],
-    takes: [],
-  };
 }
 
 /** Saves plans, and applies them after other changes. */

@@ -66,8 +66,7 @@ function renderConnection(helper: Help): string {
  * Formats the meaning of a setting, followed by all its environment variables but the first. They would make the column
  * of names too wide.
  */
-function formatMeaning({ about, variables: [, ...others] = [], variableParts = [] }: Setting): string {
-  const more = [...others, ...variableParts];
+function formatMeaning({ about, variables: [, ...more] = [] }: Setting): string {
   return more.length === 0 ? about : `${about} (also ${more.join(', ')})`;
 }
 

@@ -273,7 +273,6 @@ function listStackFilterOptions(): readonly Option[] {
       '--changed-since <ref>',
       'only stacks that changed since this commit, in their files, inputs or dependencies',
     ),
-    createSettingOption('shard'),
   ];
 }
 
@@ -304,13 +303,9 @@ export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manife
 }
 
 /** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
-export function isRecursive({ recursive, stack = [], changedSince, shard }: StackFilterFlags): boolean {
+export function isRecursive({ recursive, stack = [], changedSince }: StackFilterFlags): boolean {
   if (recursive === true) return true;
-  const given = [
-    ...(stack.length > 0 ? ['--stack'] : []),
-    ...(changedSince === undefined ? [] : ['--changed-since']),
-    ...(shard === undefined ? [] : ['--shard']),
-  ];
+  const given = [...(stack.length > 0 ? ['--stack'] : []), ...(changedSince === undefined ? [] : ['--changed-since'])];
   if (given.length === 0) return false;
   throw new CommandError(`${given.join(' and ')} works only in a run over many stacks.`, {
     exitCode: EXIT.invalid,

@@ -79,11 +79,6 @@ const COMMAND_GROUPS: readonly (readonly [heading: string, commands: readonly Co
         load: async () => (await import('./plan-files.ts')).configureDiffCommand,
       },
       {
-        name: 'join',
-        summary: 'join the results of several runs into one report',
-        load: async () => (await import('./report.ts')).configureJoinCommand,
-      },
-      {
         name: 'post',
         summary: 'post a report to GitHub or GitLab, and keep it up to date',
         load: async () => (await import('./report.ts')).configurePostCommand,

@@ -9,56 +9,12 @@ import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
-import { type FormatName, GENERAL_FORMAT_NAMES, listFormatNames } from '../../report/formats.ts';
-import { listRemovedStackSentences } from '../../report/view/stacks-view.ts';
-import { formatCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findOutputFinding } from '../output/output-files.ts';
-import { outputStacksReport } from '../output/output-report.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type FormatFlags, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { joinResultFiles } from '../reconcile/read-results.ts';
-import { computeWorstExitCode } from '../reconcile/stacks-run.ts';
-import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
-
-export function configureJoinCommand(command: Command, act: CommandBodyRunner): void {
-  command
-    .description(
-      'Join the JSON results of several runs, such as those of shards, into one report. Sends no request, and exits with the most severe of their exit codes.',
-    )
-    .argument('<file...>', 'JSON results (--report json=FILE) of runs over one stack or many');
-  addExitCodes(command, Object.values(EXIT));
-  addExamples(addDetailedReportOptions(command, listFormatNames('drift')), [
-    ['edgewise join shard-*.json', 'the result of all shards'],
-    ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
-  ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => joinResults(files, flags, context)));
-}
-
-async function joinResults(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { command, root, parts, removals } = joinResultFiles(files, context);
-  refuseFormats(command, flags);
-  const removed = removals === undefined ? [] : listRemovedStackSentences(removals);
-  const count = `${formatCount(parts.length, 'stack')} in ${formatCount(files.length, 'result')}.`;
-  const selection = [count, ...removed].join(' ');
-  const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
-  return outputStacksReport({ command, root, selection, removals, parts }, { flags, exitCode }, context);
-}
-
-/**
- * Throws for a format that only drift has (metrics) if the results are of another command. Metrics of such results
- * would say that nothing could be compared.
- */
-function refuseFormats(command: string, { format, report: reports = [] }: FormatFlags): void {
-  const isSpecial = (name: FormatName): boolean => !GENERAL_FORMAT_NAMES.includes(name);
-  const special = [format, ...reports.map((one) => one.format)].find(isSpecial);
-  if (special === undefined || command === 'drift') return;
-  throw new CommandError(`Results of ${command} cannot be written as ${special}.`, {
-    exitCode: EXIT.invalid,
-    remedy: 'Join results of drift, or choose another format.',
-    refusedOutputs: reports.flatMap((one) => (isSpecial(one.format) ? one.file : [])),
-  });
-}
+import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
+import { addExamples, addExitCodes } from './options.ts';
 
 interface PostFlags {
   readonly as: 'comment' | 'issue';

@@ -95,8 +95,7 @@ function refuseMoreJobs(
   if (stacks.length <= most) return;
   throw new CommandError(`${stacks.length} stacks are more jobs than a matrix of ${system} can have: ${most}.`, {
     exitCode: EXIT.invalid,
-    remedy:
-      'Run a job for each shard instead, such as edgewise plan -R --shard 2/5, or list one shard of the stacks here.',
+    remedy: 'Run one job over all of them with -R, or make a matrix for each part of the repository, by its folder.',
   });
 }
 

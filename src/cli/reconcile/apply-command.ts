@@ -1,7 +1,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
-import type { Shard } from '../../model/stack-tree.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { isEmbedded } from '../../settings/base-url.ts';
 import { findSetting, getFlagWord } from '../../settings/resolve.ts';
@@ -69,7 +68,6 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
 interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string | undefined;
-  readonly shard?: Pick<Shard, 'index' | 'total'> | undefined;
 }
 
 /**
@@ -80,12 +78,11 @@ export function createStacksApplyCommandLine(
   planned: PlanRunToRepeat,
   { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
 ): CommandLine {
-  const { stack = [], changedSince, shard } = filter;
+  const { stack = [], changedSince } = filter;
   const words = [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
-    ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.total}`]),
   ];
   const line = formatApplyCommand([...words, ...listApplyWords(planned)]);
   const fresh = { line, lineElsewhere: line, readsInput: readsInput(planned) };

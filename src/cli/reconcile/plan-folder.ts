@@ -9,11 +9,10 @@ import { toHarmlessJson } from '../../model/job-commands.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
-  isPlanIndexFileName,
+  PLAN_INDEX_FILE_NAME,
   PLAN_INDEX_FORMAT,
   type PlanIndexEntry,
   type PlanIndexFile,
-  toPlanIndexFileName,
 } from '../../model/stack-tree.ts';
 import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -24,7 +23,7 @@ import { refuseOutputPath, writeResultFile } from '../output/output-files.ts';
 import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from './plan-file.ts';
 
 /**
- * A folder of plans has a plan file for each stack of a run, and an index of these files, or one index for each shard.
+ * A folder of plans has a plan file for each stack of a run, and an index of these files.
  * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
  */
 
@@ -35,21 +34,17 @@ export interface PlanFolderWriter {
   /** Removes a plan that this run wrote. */
   readonly withdraw: (file: string) => Promise<void>;
   /** Writes the index. Without an index, no plan in the folder can be applied. */
-  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks' | 'shard'>) => Promise<void>;
+  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks'>) => Promise<void>;
 }
 
 /**
- * Creates the folder, and removes the plans of earlier runs. Keeps plans of other shards of the same run. Throws if the
- * folder contains another file that an apply would read.
+ * Creates the folder, and removes the plans of earlier runs. Throws if the folder contains another file that an apply
+ * would read.
  */
-export async function createPlanFolderWriter(
-  folder: string,
-  shard: PlanIndexFile['shard'],
-  context: FolderContext,
-): Promise<PlanFolderWriter> {
+export async function createPlanFolderWriter(folder: string, context: FolderContext): Promise<PlanFolderWriter> {
   await makeFolder(folder, context);
   await refuseFolderOfOtherUser(folder, context);
-  await clearFolder(folder, shard, context);
+  await clearFolder(folder, context);
   const plans = new Map<string, PlanIndexEntry>();
   return {
     write: async (file, plan) => {
@@ -65,13 +60,12 @@ export async function createPlanFolderWriter(
         type: 'PlanIndex',
         format: PLAN_INDEX_FORMAT,
         tool: { name: 'edgewise', version: VERSION },
-        shard: shard === undefined ? undefined : { index: shard.index, total: shard.total },
         manifests: [tree.root],
         stacks: stacks.map(({ name }) => name),
         plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
       };
       const text = toHarmlessJson(`${JSON.stringify(index, null, 2)}\n`);
-      await writeResultFile(join(folder, toPlanIndexFileName(shard)), text, context);
+      await writeResultFile(join(folder, PLAN_INDEX_FILE_NAME), text, context);
     },
   };
 }
@@ -100,23 +94,21 @@ async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderConte
 }
 
 /**
- * Removes the indexes of earlier runs and the plans that they list. Throws if the folder also contains another file
+ * Removes the index of an earlier run and the plans that it lists. Throws if the folder also contains another file
  * that an apply would read, or a plan that was edited, or if the checked-out commit contains the index.
  */
-async function clearFolder(folder: string, shard: PlanIndexFile['shard'], context: FolderContext): Promise<void> {
+async function clearFolder(folder: string, context: FolderContext): Promise<void> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path);
-  const kept = new Set<string>();
   const old: string[] = [];
-  for (const name of names.filter(isPlanIndexFileName)) {
-    await refuseOutputPath(join(folder, name), context);
-    const index = readIndex(join(folder, name), context);
-    const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
-    const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
-    if (isOfThisRun) for (const file of [name, ...index.plans.map((plan) => plan.file)]) kept.add(file);
-    else old.push(name, ...unaltered.map(({ file }) => file));
+  if (names.includes(PLAN_INDEX_FILE_NAME)) {
+    const name = join(folder, PLAN_INDEX_FILE_NAME);
+    await refuseOutputPath(name, context);
+    const { plans } = readIndex(name, context);
+    const unaltered = plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
+    old.push(PLAN_INDEX_FILE_NAME, ...unaltered.map(({ file }) => file));
   }
-  const foreign = names.find((name) => !kept.has(name) && !old.includes(name));
+  const foreign = names.find((name) => !old.includes(name));
   if (foreign !== undefined) {
     throw new CommandError(
       `${join(folder, foreign)} was not written by an earlier run, so no plan is written to ${folder}.`,
@@ -151,7 +143,7 @@ export async function findIndexedPlanFolder(
 ): Promise<IndexedPlanFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
-  const indexNames = names.filter(isPlanIndexFileName);
+  const indexNames = names.filter((name) => name === PLAN_INDEX_FILE_NAME);
   if (indexNames.length === 0) {
     if (await hasOnlyPlans(folder, names, context)) throw createNoIndexError(folder);
     return undefined;
@@ -161,7 +153,7 @@ export async function findIndexedPlanFolder(
   const plans = indexes.flatMap((index) => index.plans);
   const known = new Set(plans.map(({ file }) => file));
   for (const name of names)
-    if (!known.has(name) && !isPlanIndexFileName(name))
+    if (!known.has(name) && name !== PLAN_INDEX_FILE_NAME)
       throw createPlanFolderError(folder, `${join(folder, name)} is not in its index`);
   const present = plans.filter(({ file }) => names.includes(file));
   for (const { file, sha256 } of present)
@@ -222,7 +214,7 @@ function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budg
     if (error instanceof InputBudgetError)
       throw new CommandError(`${path} ${error.finding}.`, {
         exitCode: EXIT.invalid,
-        remedy: 'Plan fewer stacks in one run, such as with --shard.',
+        remedy: 'Plan fewer stacks in one run, such as with --stack.',
         cause: error,
       });
     if (error instanceof Error) return false; // an unreadable file counts as changed

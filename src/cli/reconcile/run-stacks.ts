@@ -3,7 +3,6 @@ import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../mode
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
-import { findEffectiveShard } from '../../repository/select-stacks.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
@@ -53,7 +52,6 @@ import {
   type StackResult,
   type StacksFlags,
   type StacksRun,
-  toStackFilter,
   withStacks,
 } from './stacks-run.ts';
 
@@ -215,8 +213,7 @@ async function createPlanWriter(flags: PlanStacksFlags, context: Context): Promi
   if (out === undefined) return { write: async () => undefined, finish: async () => undefined };
   if (flags.recursive !== true)
     return { write: (_, plan) => writePlanFile(out, plan, context), finish: async () => undefined };
-  const shard = findEffectiveShard(toStackFilter(flags), context);
-  const folder = await createPlanFolderWriter(out, shard, context);
+  const folder = await createPlanFolderWriter(out, context);
   return {
     write: async (stack, plan, { selected }) => {
       if (stack !== undefined && !hasPlanErrors(plan))
@@ -245,7 +242,7 @@ function findApplyCommand(
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
     if (!isPassed || plans.every(({ writes }) => writes.length === 0)) return undefined;
     const all = { paths: [selected.tree.root], flags, env: context.env };
-    return createStacksApplyCommandLine(all, { filter: { ...flags, shard: selected.shard }, out });
+    return createStacksApplyCommandLine(all, { filter: flags, out });
   }
   if (plans.some(hasMissingTokenSinkDiagnostic)) return undefined;
   const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };

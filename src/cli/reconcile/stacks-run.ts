@@ -3,7 +3,7 @@ import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { AutomaticShard, Shard, StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
+import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
@@ -49,18 +49,16 @@ export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'key
   /** Whether the names in `stack` come from plan files, not from `--stack`. */
   readonly isOfPlans?: boolean;
   readonly changedSince?: string | undefined;
-  readonly shard?: Shard | AutomaticShard | undefined;
 }
 
 export function toStackFilter({
   stack = [],
   isOfPlans = false,
   changedSince,
-  shard,
   baseUrl,
   keyEnv,
 }: StackFilterFlags): StackSelectionOptions {
-  return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
+  return { names: stack, isOfPlans, since: changedSince, baseUrl, keyEnv };
 }
 
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {

@@ -9,14 +9,13 @@ import { createStacksView } from '../view/stacks-view.ts';
 import { renderJsonReport, renderPrintableJson } from './json.ts';
 
 export function renderStacksJson(listing: StackListing): string {
-  const { root, total, stacks, changes, shard, filesWithoutStack } = listing;
+  const { root, total, stacks, changes, filesWithoutStack } = listing;
   return renderPrintableJson({
     format: 1,
     command: 'stacks',
     ok: true,
     root,
     total,
-    shard: shard === undefined ? undefined : { index: shard.index, total: shard.total, from: shard.from },
     stacks: stacks.map((stack) => createStackDocument(stack, listing)),
     ...createRemovalsPart(changes),
     filesWithoutStack: changes?.filesWithoutStack ?? filesWithoutStack,

@@ -447,16 +447,14 @@ export function formatStackSelectionSummary({
   total,
   stacks,
   changes,
-  shard,
   unplanned = [],
 }: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
-  const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
   const more = [
     ...(changes === undefined ? [] : listRemovedStackSentences(changes)),
     ...(unplanned.length === 0 ? [] : [`Left alone, without a plan: ${formatFiles(unplanned)}.`]),
   ];
-  return [`${part}${formatSelectedStacks({ root, total, stacks, changes })}.`, ...more].join(' ');
+  return [`${formatSelectedStacks({ root, total, stacks, changes })}.`, ...more].join(' ');
 }
 
 function formatSelectedStacks({

@@ -163,6 +163,8 @@ export interface StacksRunReport {
   readonly command: string;
   /** The folder that contains the stacks. */
   readonly root: string;
+  /** The names that the user selected. Empty: none, so that every stack counts. */
+  readonly names?: readonly string[] | undefined;
   /** A sentence that says how many of the stacks were selected, and how. */
   readonly selection: string;
   /** Absent: the stacks were not compared with a commit. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { runCommand } from '../cli/fake-context.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { toTries } from '../tries.ts';
@@ -103,5 +104,45 @@ describe('the name of a folder in a matrix of GitHub', () => {
     expect(stdout).toMatch(/^[^\r\n]+\n$/);
     expect(stdout).not.toMatch(/##\w*\[/);
     expect(JSON.parse(stdout)).toEqual({ include: [{ stack: 'web', folder: `live/${name}` }] });
+  });
+});
+
+describe('the name of a stack in a list for jobs', () => {
+  const NAMES = [
+    '$DEPLOY_PASSWORD',
+    '%a%',
+    '$(id)',
+    's03 --stack=s04',
+    '--help',
+    'a\nb',
+    `\${{ secrets.A }}`,
+    '..',
+    '',
+  ];
+
+  it.each(NAMES)('is refused if it could act on a shell or a forge, or is none: %j', async (name) => {
+    const { edgewise } = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/b/edgewise.yaml': toStack(name),
+    });
+    for (const format of ['json', 'github', 'gitlab']) {
+      const { exitCode, stdout, stderr } = await edgewise(`stacks live --format ${format}`);
+      expect(exitCode).toBe(3);
+      expect(stdout + stderr).toContain('The Stack in live/b/edgewise.yaml has no valid name.');
+      expect(stdout).not.toContain('"name":');
+      // Of a list without it, nothing is refused.
+      expect((await edgewise(`stacks live --stack a --format ${format}`)).exitCode).toBe(0);
+    }
+    expect((await edgewise('stacks live')).exitCode).toBe(0);
+  });
+
+  it('is refused by --stack too, also without a name', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'live/a/edgewise.yaml': toStack('a') });
+    for (const name of NAMES) {
+      const { exitCode } = await runCommand(['apply', '-R', 'live', `--stack=${name}`, '--yes'], { cwd: '/' });
+      expect([name, exitCode]).toEqual([name, 3]);
+    }
+    expect((await edgewise('plan -R live --stack b')).exitCode).toBe(3);
+    expect(recorder.take()).toEqual([]);
   });
 });

@@ -6,12 +6,13 @@ import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vit
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, startFakeForge, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
-import { toStack } from '../repository/tree.ts';
+import { toRepository, toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLES = 'examples/pipelines/github';
+const STACK_JOBS = 'docs/how-to/stack-jobs.md';
 const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
 const ACTIONS = globSync('.github/actions/*/action.yml').sort();
 
@@ -217,6 +218,25 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(listPorts()).toEqual([':20001', ':20012', ':20013']);
   }, 600_000);
 
+  it('plans each of twelve stacks in a job of the page, with a plan file and a comment of its own, and no stack if the list fails', async () => {
+    const repository = await createTwelve();
+    const planned = await run(repository, 'stack-jobs.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    const names = Array.from({ length: 12 }, (_, index) => `s${String(index).padStart(2, '0')}`);
+    const markers = forge.comments.map(({ body }) => body.split('\n')[0]).sort();
+    expect(markers).toEqual(names.map((name) => `<!-- edgewise:plan-stacks stack=live%20${name} -->`));
+    for (const name of names)
+      expect(await readdir(join(repository, 'artifacts', `edgewise-${name}`, 'plans'))).toContain(`${name}.json`);
+    // A name that would act on a shell ends the list, and no job plans.
+    await writeFile(join(repository, 'live/s03/edgewise.yaml'), toStack('s03 --stack=s04'));
+    await commitAgain(repository);
+    const refused = await run(repository, 'stack-jobs.yml', 'pull_request');
+    expect(refused.status).not.toBe(0);
+    expect(refused.output).toContain('The Stack in live/s03/edgewise.yaml has no valid name.');
+    expect(refused.output).not.toMatch(/edgewise\/plan|Plan for/);
+    expect(forge.comments).toHaveLength(12);
+  }, 600_000);
+
   it('gives later steps the result of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
@@ -300,6 +320,24 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     return repository;
   }
 
+  /** A repository of twelve stacks with the workflow of the page, all of them new on a branch. */
+  async function createTwelve(): Promise<string> {
+    const repository = await createRepository();
+    await rm(join(repository, 'manifests'), { recursive: true });
+    const [, block = ''] = /```yaml\n(on: pull_request\n[\s\S]*?)```/.exec(readFileSync(STACK_JOBS, 'utf8')) ?? [];
+    const workflow = block
+      .replaceAll(/OWNER\/edgewise\/(\.github\/actions\/\w+)@COMMIT/g, './$1')
+      .replaceAll(/^( +)- uses: .*setup$/gm, `$&\n$1  with: { package: ${JSON.stringify(archive)} }`);
+    await writeFile(join(repository, '.github/workflows/stack-jobs.yml'), workflow);
+    await runTool('git', ['update-ref', 'refs/remotes/origin/main', 'HEAD'], { cwd: repository });
+    for (const [file, text] of Object.entries(toRepository(12))) {
+      await mkdir(dirname(join(repository, file)), { recursive: true });
+      await writeFile(join(repository, file), text);
+    }
+    await commitAgain(repository);
+    return repository;
+  }
+
   async function createRepository(): Promise<string> {
     const folder = await mkdtemp(join(work, 'repository-'));
     await cp('.github/actions', join(folder, '.github', 'actions'), { recursive: true });
@@ -371,7 +409,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
 const AUTHOR = ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada'];
 const EVENT = {
   repository: { full_name: 'o/r', default_branch: 'main' },
-  pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
+  pull_request: { number: 7, base: { ref: 'main' }, head: { repo: { full_name: 'o/r' } } },
 };
 
 /** A workflow that runs a command on the default branch, with the setup steps of another workflow. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
-import { toStack } from '../repository/tree.ts';
+import { toRepository, toStack } from '../repository/tree.ts';
 import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
@@ -202,6 +202,43 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect((await applyApproved()).status).not.toBe(0);
     expect(listPorts()).toEqual([':20001', ':20012', ':20013']);
   }, 600_000);
+
+  it('plans each of twelve stacks in a job of the page, with a plan file and a note of its own, and no stack if the list fails', async () => {
+    const repository = await createTwelve();
+    const listed = await run(repository, 'merge_request_event', ['list-stacks']);
+    expect(listed.status, listed.output).toBe(0);
+    // gitlab-ci-local runs no child pipeline of an artifact, so it runs that file, one job after another: they share one npm prefix.
+    const child = ['--file', 'stack-jobs.yml', '--concurrency', '1'];
+    const planned = await run(repository, 'parent_pipeline', [...child, '--variable', 'CI_MERGE_REQUEST_IID=7']);
+    expect(planned.status, planned.output).toBe(0);
+    const names = Array.from({ length: 12 }, (_, index) => `s${String(index).padStart(2, '0')}`);
+    const markers = forge.comments.map(({ body }) => body.split('\n')[0]).sort();
+    expect(markers).toEqual(names.map((name) => `<!-- edgewise:plan-stacks stack=manifests%20${name} -->`));
+    for (const name of names) expect(existsSync(join(repository, `edgewise-${name}/plans/${name}.json`))).toBe(true);
+
+    for (const name of ['$EDGEWISE_API_KEY', '%EDGEWISE_API_KEY%', 's03 --stack=s04', '']) {
+      await writeFile(join(repository, 'manifests/s03/edgewise.yaml'), toStack(name));
+      const refused = await run(repository, 'merge_request_event', ['list-stacks']);
+      expect(refused.status).not.toBe(0);
+      expect(refused.output).toContain('The Stack in manifests/s03/edgewise.yaml has no valid name.');
+    }
+  }, 600_000);
+
+  /** A repository of twelve stacks with the jobs of the page. */
+  async function createTwelve(): Promise<string> {
+    const repository = await createRepository();
+    await rm(join(repository, 'manifests'), { recursive: true });
+    await writeFiles(repository, toRepository(12));
+    await rename(join(repository, 'live'), join(repository, 'manifests'));
+    const [, section = ''] = (await readFile('docs/how-to/stack-jobs.md', 'utf8')).split('## GitLab');
+    const [jobs = '', job = ''] = Array.from(section.matchAll(/```yaml\n([\s\S]*?)```/g), ([, block]) => block ?? '');
+    const component = await readFile(join(repository, '.gitlab-ci.yml'), 'utf8');
+    await mkdir(join(repository, '.gitlab'));
+    await writeFile(join(repository, '.gitlab/stack-job.yml'), `${component}\n${job}`);
+    await writeFile(join(repository, '.gitlab-ci.yml'), `${component}\n${jobs}`);
+    await commit(repository);
+    return repository;
+  }
 
   it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();

@@ -1,9 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
+import { toRepository, toStack } from '../repository/tree.ts';
+import { writeFiles } from './kustomize-tree.ts';
 import { startService } from './start-service.ts';
 import { describeWith, runTool } from './tools.ts';
 
@@ -86,6 +89,81 @@ spec: { description: for builds }
     expect(token.trim()).toMatch(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/);
     expect(applied.output).not.toContain(token.trim());
   });
+});
+
+describeWith(['jq', 'sh', 'kubernetes-validate'], 'the Indexed Job of the page', () => {
+  it('conforms to the schema of Kubernetes', async () => {
+    const file = join(await createFolder(), 'job.yaml');
+    await writeFile(file, readJob().text);
+    const result = await runTool('kubernetes-validate', ['-k', '1.33', '--strict', file]);
+    expect(result, result.output).toMatchObject({ status: 0 });
+  });
+
+  it('applies each of twelve stacks in the pod with its number', async () => {
+    const { runPod, server } = await startPods(toRepository(12));
+    const numbers = Array.from({ length: 12 }, (_, index) => index);
+    const pods = await Promise.all(numbers.map((index) => runPod({ JOB_COMPLETION_INDEX: String(index) })));
+    for (const { status, output } of pods) {
+      expect(status, output).toBe(0);
+      expect(output).toContain('1 of 12 stacks below');
+    }
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(12);
+  }, 120_000);
+
+  it.each<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, string]>([
+    ['the list has more stacks than pods', toRepository(13), {}, '13 stacks, but 12 completions'],
+    ['the list has fewer stacks than pods', toRepository(11), {}, '11 stacks, but 12 completions'],
+    ['there is no stack', { 'live/README.md': '' }, {}, 'There is no stack below'],
+    ['a name could act on the shell', withName('$(touch ran)'), {}, 'has no valid name'],
+    ['a name is an option', withName('s03 --stack=s04'), {}, 'has no valid name'],
+    ['a stack has no name', withName(''), {}, 'has no valid name'],
+    ['the pod has no number', toRepository(12), { JOB_COMPLETION_INDEX: '' }, 'invalid JSON'],
+    ['the number is behind the list', toRepository(12), { JOB_COMPLETION_INDEX: '12' }, ''],
+  ])('applies no stack if %s', async (_, files, env, message) => {
+    const { runPod, server, folder } = await startPods(files);
+    const { status, output } = await runPod({ JOB_COMPLETION_INDEX: '3', ...env });
+    expect(status, output).not.toBe(0);
+    expect(output).toContain(message);
+    expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  function withName(name: string): Readonly<Record<string, string>> {
+    return { ...toRepository(12), 'live/s03/edgewise.yaml': toStack(name) };
+  }
+
+  /** Reads the Job, and the script of its pods. */
+  function readJob(): { readonly text: string; readonly script: string } {
+    const page = readFileSync('docs/how-to/stack-jobs.md', 'utf8');
+    const text = Array.from(page.matchAll(/```yaml\n([\s\S]*?)```/g), ([, block = '']) => block).at(-1) ?? '';
+    return { text, script: parse(text).spec.template.spec.containers[0].args[0] };
+  }
+
+  /** Starts a service, and creates the files of a repository. */
+  async function startPods(files: Readonly<Record<string, string>>) {
+    const folder = await createFolder();
+    await writeFiles(folder, files);
+    await mkdir(join(folder, 'bin'));
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/cli/main.ts')}' "$@"\n`;
+    await writeFile(join(folder, 'bin/edgewise'), program, { mode: 0o755 });
+    const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
+    const service = await listen(server, { port: 0 });
+    onTestFinished(() => service.close());
+    const { script } = readJob();
+    const runPod = (env: Readonly<Record<string, string>>) =>
+      runTool('sh', ['-euc', script], {
+        cwd: folder,
+        env: {
+          PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+          STACKS: '12',
+          MANIFESTS: join(folder, 'live'),
+          EDGEWISE_BASE_URL: service.url,
+          EDGEWISE_API_KEY: 'dev',
+          ...env,
+        },
+      });
+    return { folder, server, runPod };
+  }
 });
 
 async function build(variant: string): Promise<string> {

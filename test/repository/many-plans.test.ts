@@ -107,6 +107,17 @@ describe('plans of many stacks', () => {
     for (const line of since) expect(JSON.parse(await print('json', line)), line).toMatchObject({ headline });
   });
 
+  it('have a comment of their own for each selection by name, which changes with nothing else', async () => {
+    const { edgewise, folder } = await createWorkspace(toRepository(3));
+    commitAll(folder);
+    const mark = async (more: readonly string[]) =>
+      (await edgewise(['plan -R live', ...more, '--format markdown'].join(' '))).stdout.split('\n')[0];
+    expect(await mark([])).toBe('<!-- edgewise:plan-stacks stack=live -->');
+    expect(await mark(['--changed-since HEAD'])).toBe('<!-- edgewise:plan-stacks stack=live -->');
+    expect(await mark(['--stack s01'])).toBe('<!-- edgewise:plan-stacks stack=live%20s01 -->');
+    expect(await mark(['--stack s01 --changed-since HEAD'])).toBe('<!-- edgewise:plan-stacks stack=live%20s01 -->');
+  });
+
   it.each(['markdown', 'html'])(
     'name the command that applies them once in %s, without a temporary path',
     async (format) => {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { isResourceName } from '../../model/address.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
@@ -47,7 +48,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
   addExamples(addColorOption(command), [
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
-    ['matrix=$(edgewise stacks --format github)', 'a job of GitHub for each'],
+    ['edgewise stacks --format json', 'for jobs that run one each, with --stack'],
   ]).action((root: string | undefined, flags: StacksCommandFlags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       printStacks(root ?? '.', flags, context),
@@ -59,6 +60,7 @@ async function printStacks(root: string, flags: StacksCommandFlags, context: Con
   const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
   const { stacks, filesWithoutStack, diagnostics } = tree;
   const listing = { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
+  if (NAMED_FORMATS.includes(flags.format)) refuseInvalidNames(listing);
   context.stdout.write(renderStacks(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.success;
   // The formats for programs do not contain the summary, so write it to stderr.
@@ -85,6 +87,22 @@ function renderStacks(listing: StackListing, { format, color }: StacksCommandFla
     default:
       return assertNever(format);
   }
+}
+
+/** Formats from which jobs take the names of their stacks. */
+const NAMED_FORMATS: readonly StacksCommandFlags['format'][] = ['json', 'github', 'gitlab'];
+
+/**
+ * Throws for a stack without a valid name. A job without a name would run every stack, and a name with other characters
+ * could act on the shell or the forge that fills it in.
+ */
+function refuseInvalidNames({ stacks }: StackListing): void {
+  const files = stacks.filter(({ name }) => !isResourceName(name)).map(({ file }) => file);
+  if (files.length === 0) return;
+  throw new CommandError(
+    files.map((file) => `The Stack in ${quoteIfNeeded(file)} has no valid name.`),
+    { exitCode: EXIT.invalid, remedy: 'Run edgewise validate on its folder. A name with a variable needs --env.' },
+  );
 }
 
 /** Throws if a matrix has more jobs than the system runs: it would run none of them, or not all. */

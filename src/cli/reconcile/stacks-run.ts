@@ -336,13 +336,21 @@ export function createOtherStacksLookUps(
 }
 
 export function createStacksReport(
-  { selected, command, pool }: StacksRun,
+  { selected, command, pool, flags }: StacksRun,
   parts: readonly StackReportPart[],
 ): StacksRunReport {
   const requests = pool.countReads();
   const selection = formatStackSelectionSummary(createListing(selected));
   const { tree, changes } = selected;
-  return { command, root: tree.root, selection, removals: changes, ...(requests > 0 && { requests }), parts };
+  return {
+    command,
+    root: tree.root,
+    names: flags.stack,
+    selection,
+    removals: changes,
+    ...(requests > 0 && { requests }),
+    parts,
+  };
 }
 
 /** Shows the report of a run, and returns the most severe exit code of its parts. */

@@ -42,7 +42,8 @@ export function createRunDocument(
   const { headline, summary } = view;
   return {
     command: `${run.command}-stacks`,
-    subject: run.root,
+    // Each job of a matrix names its stack, and has a comment of its own.
+    subject: [run.root, ...(run.names ?? [])].join(' '),
     headline,
     notes: [],
     conclusion: [{ role: 'fact', text: summary }],

@@ -132,8 +132,8 @@ export type {
 } from './report/report.ts';
 export { createManifestJsonSchema } from './schemas/manifest.ts';
 export { createOpenApiDocument } from './schemas/openapi.ts';
-export { createPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
+export { createResultJsonSchema } from './schemas/results.ts';
 export type { ServiceSettings } from './settings/table.ts';
 export { NotApprovedError } from './stack/approval.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';

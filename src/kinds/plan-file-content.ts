@@ -7,15 +7,17 @@ import { createWriteRequestLine, type WriteRequestLine } from './request-body.ts
 /** A write in a plan file, with the method and path of its request. */
 export type PlanFileWrite = Write & WriteRequestLine;
 
-/** The content of a plan file: the plan and, for readers, the totals, dangers and requests that are derived from it. */
-export type PlanFileContent = Omit<Plan, 'writes'> & {
+/**
+ * A plan in a document: without the version of the format, which the document has, and with the totals, dangers and
+ * requests that are derived from it, for readers.
+ */
+export type PlanFileContent = Omit<Plan, 'format' | 'writes'> & {
   readonly totals: PublishedTotals;
   readonly dangers: DangerGroupCounts;
   readonly writes: readonly PlanFileWrite[];
 };
 
-/** Creates the content of a plan file: adds the totals, dangers and requests, which are derived from the plan. */
-export function createPlanFileContent(plan: Plan): PlanFileContent {
+export function createPlanFileContent({ format: _, ...plan }: Plan): PlanFileContent {
   return {
     ...plan,
     totals: countActionsForDisplay(plan.changes),

@@ -33,7 +33,7 @@ export function renderManifestDocument(value: JsonObject, comment: readonly stri
 }
 
 /** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader fills them in. */
-export function renderPlainYaml(value: JsonObject): string {
+export function renderPlainYaml(value: object): string {
   return renderStyled(value, (text) => text);
 }
 
@@ -41,7 +41,7 @@ export function renderPlainYaml(value: JsonObject): string {
  * Quotes text that a YAML 1.1 reader would convert to another type. Text with a job command is in double quotes, where the
  * escape that makes the command harmless does not change the value.
  */
-function renderStyled(value: JsonObject, write: (text: string) => string): string {
+function renderStyled(value: object, write: (text: string) => string): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (place, scalar) => {

@@ -7,7 +7,8 @@ import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
 
-export const PLAN_FORMAT = 5;
+/** The version of the format of plan files, and of every other result as JSON. */
+export const PLAN_FORMAT = 6;
 
 /** Manifests that git has, but did not check out. A plan must not take them for removed. */
 export interface MissingManifests {
@@ -252,7 +253,7 @@ export function listKnownIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<st
   return new Set(changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
 }
 
-/** Whether a JSON object is what a failed run wrote, such as into the file of `plan -o`. */
-export function isFailureReport(value: JsonObject): boolean {
-  return value['ok'] === false && 'command' in value && !('apiVersion' in value);
+/** Whether a JSON object is a result of edgewise, such as a plan file, also of another version or of a failed run. */
+export function isResultDocument(value: JsonObject): boolean {
+  return typeof value['format'] === 'number' && 'command' in value && !('apiVersion' in value);
 }

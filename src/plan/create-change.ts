@@ -49,7 +49,7 @@ export function createChange(
     retires,
     ...(isProtectedAfter(pair) && { protect: true }),
     owner,
-    ...(isTouched && desired !== undefined && pickManifestFacts(desired)),
+    ...(desired !== undefined && pickManifestFacts(desired, isTouched)),
   };
 }
 
@@ -72,15 +72,15 @@ function pickText(texts: Json | undefined, name: string): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-function pickManifestFacts({
-  labels,
-  annotations,
-  locateStart: findStart,
-}: DesiredResource): Pick<Change, 'labels' | 'annotations' | 'place'> {
+/** Labels and annotations of an unchanged resource are for rules about all that the stack has. */
+function pickManifestFacts(
+  { labels, annotations, locateStart: findStart }: DesiredResource,
+  isTouched: boolean,
+): Pick<Change, 'labels' | 'annotations' | 'place'> {
   return {
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    place: findStart(),
+    ...(isTouched && { place: findStart() }),
   };
 }
 

@@ -75,7 +75,6 @@ export interface Failure {
   readonly stack?: string | undefined;
   readonly diagnostics?: readonly Diagnostic[];
   readonly error?: Error | { readonly message: string; readonly remedy?: string | undefined } | undefined;
-  readonly plan?: Plan;
 }
 
 export interface LintRuleRow {
@@ -125,6 +124,10 @@ export interface CommandLine {
 
 /** The options of report formats. A format ignores options that do not apply to it. */
 export interface FormatOptions extends TextStyleOptions {
+  /** The command that made the report. Absent: the one that usually does. */
+  readonly command?: string | undefined;
+  /** The path of the manifests of the only stack. Absent: they were not files. */
+  readonly folder?: string | undefined;
   readonly exitCode?: number;
   readonly version?: string;
   /** Returns the path of a manifest from the root of its repository. If absent, paths stay as they were given. */

@@ -6,13 +6,11 @@ import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue } from '../model/ch
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { PLAN_FORMAT } from '../model/plan.ts';
 import { PLAN_INDEX_FORMAT, type PlanIndexFile } from '../model/stack-tree.ts';
 import { WRITE_METHODS, WRITE_PURPOSES, type WriteId } from '../model/write.ts';
 
 /**
- * The schema of a plan file, which `edgewise plan -o` writes and `edgewise apply` reads. The compiler checks that the
- * schema matches the type `PlanFileContent`.
+ * The schema of a plan, as results contain it. The compiler checks that the schema matches the type `PlanFileContent`.
  */
 
 const json: z.ZodType<Json> = z.json();
@@ -262,10 +260,9 @@ export const SKIPPED_SCHEMA = z.strictObject({
   files: z.int().describe('Files that spec.skip_files names.'),
 });
 
-/** The members of a plan file. Drift has some of them too. */
+/** The members of a plan. Drift has some of them too. */
 export const PLAN_MEMBERS = z
   .strictObject({
-    format: z.literal(PLAN_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
     made: optional(
       z.strictObject({
@@ -370,11 +367,6 @@ export const PLAN_MEMBERS = z
   });
 
 export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = PLAN_MEMBERS;
-
-/** The published JSON Schema of plan files, draft 2020-12. */
-export function createPlanJsonSchema(): JsonObject {
-  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
-}
 
 const name = z.string();
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
-import { createPlanIndexJsonSchema, createPlanJsonSchema } from './plan.ts';
+import { createPlanIndexJsonSchema } from './plan.ts';
+import { createResultJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
 /** The files in `schemas/`, and the functions that create their content. `edgewise schema KIND` prints those of single kinds. */
@@ -12,7 +13,12 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     about: 'manifests of all kinds',
     toSchema: createManifestJsonSchema,
   },
-  { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: createPlanJsonSchema },
+  {
+    name: 'result',
+    file: 'result.schema.json',
+    about: 'results as JSON, and plan files',
+    toSchema: createResultJsonSchema,
+  },
   {
     name: 'plan-index',
     file: 'plan-index.schema.json',

@@ -1,55 +1,33 @@
 import { z } from 'zod';
 import { DRIFT_STATES } from '../model/drift.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import { PLAN_FORMAT } from '../model/plan.ts';
 import { CHANGE_SCHEMA, DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, PLAN_MEMBERS, VIOLATION_SCHEMA } from './plan.ts';
 
 /**
- * Schemas of the JSON results of edgewise, with the fields that edgewise needs to show a result again. Later versions
- * may add fields.
+ * The schema of results: what `validate`, `plan`, `drift`, `apply`, `destroy`, `release` and `get` print as JSON, and of plan files, which
+ * `plan -o` writes and `apply --approved` compares with. Later versions may add members, but none to a plan.
  */
 
 const text = z.string();
 const optional = z.exactOptional;
 const count = z.int();
 const diagnostics = z.array(DIAGNOSTIC_SCHEMA);
+const address = text.describe('Kind/name.');
 
-export const MULTI_STACK_RESULT_SCHEMA = z.looseObject({
-  command: text,
-  root: text,
-  summary: text,
-  stacks: z.array(
-    z.looseObject({
-      stack: text,
-      folder: text,
-      keyEnv: optional(text),
-      exitCode: count,
-      report: z.record(text, z.json()),
-    }),
-  ),
-  since: optional(text),
-  removed: optional(z.array(text)),
-});
+const FAILURE_SCHEMA = z
+  .looseObject({
+    diagnostics,
+    error: optional(z.looseObject({ message: text, remedy: optional(text) })),
+  })
+  .describe('Why there is no result.');
 
-/** The output of a command that failed without a result. */
-export const FAILURE_RESULT_SCHEMA = z.looseObject({
-  command: z.nullable(text),
-  ok: z.literal(false),
-  stack: optional(text),
-  diagnostics,
-  error: optional(z.looseObject({ message: text, remedy: optional(text) })),
-});
-
-const { made, stack, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, requests, skipped } =
+const { made, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, requests, skipped } =
   PLAN_MEMBERS.shape;
 
-export const VALIDATION_RESULT_SCHEMA = z.looseObject({
-  command: z.literal('validate'),
-  stack: optional(text),
-  files: count,
-  resources: count,
-  skipped,
-  diagnostics,
-});
+const VALIDATION_SCHEMA = z
+  .looseObject({ files: count, resources: count, skipped, diagnostics })
+  .describe('The result of `validate`.');
 
 /** One resource of a `drift` result: the change of the plan, and what happened at the service. */
 const DRIFTED_CHANGE_SCHEMA = CHANGE_SCHEMA.extend({
@@ -75,9 +53,9 @@ const UNOWNED_SCHEMA = z.looseObject({
   ),
 });
 
-export const DRIFT_RESULT_SCHEMA = z.looseObject({
-  command: z.literal('drift'),
-  stack,
+const DRIFT_SCHEMA = z.looseObject({
+  drifted: z.boolean(),
+  counts: z.record(text, count).describe('Number of resources by state.'),
   baseUrl,
   made: made.unwrap(),
   targets,
@@ -94,29 +72,88 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   requests,
 });
 
-/** The result of an apply. Each outcome refers to a write of the plan. */
-export const APPLY_RESULT_SCHEMA = z.looseObject({
-  command: text,
+/** The result of an apply. Each outcome refers to a write of the plan beside it. */
+const APPLY_SCHEMA = z.looseObject({
   interrupted: z.boolean(),
+  totals: z.strictObject({ applied: count, failed: count, skipped: count }).describe('Number of writes by outcome.'),
   outcomes: z.array(
     z.discriminatedUnion('outcome', [
-      z.looseObject({ outcome: z.literal('applied'), write: text, id: optional(text) }),
+      z.looseObject({ outcome: z.literal('applied'), write: text, address, id: optional(text) }),
       z.looseObject({
         outcome: z.literal('failed'),
         write: text,
+        address,
         message: text,
         isAuthentication: z.boolean(),
         isUnknown: z.boolean(),
       }),
-      z.looseObject({ outcome: z.literal('skipped'), write: text, message: text, waitedFor: z.array(text) }),
+      z.looseObject({ outcome: z.literal('skipped'), write: text, address, message: text, waitedFor: z.array(text) }),
     ]),
   ),
   tokens: z.array(z.looseObject({ address: text, deliveredTo: text, rescued: z.boolean() })),
   lookUps: count,
   next: optional(z.array(text)).describe('The next steps for the user, such as to apply again or to set NS records.'),
   diagnostics,
-  plan: z.record(text, z.json()),
+  error: optional(z.looseObject({ message: text })).describe('Why the apply ended early.'),
 });
+
+const INVENTORY_SCHEMA = z.looseObject({
+  baseUrl,
+  requests: count,
+  resources: z.array(
+    z.looseObject({
+      address,
+      kind: text,
+      name: text,
+      id: text,
+      spec: z.record(text, z.json()),
+      computed: z.record(text, z.json()).describe('What the service computed.'),
+    }),
+  ),
+});
+
+const COMPARISON_SCHEMA = z.looseObject({
+  same: z.boolean().describe('Whether the two plans do the same, apart from what is done already.'),
+  diagnostics,
+});
+
+const ENTRY_SCHEMA = z.looseObject({
+  stack: optional(text).describe('Name of the stack. Absent if it could not be read.'),
+  folder: optional(text).describe(
+    'Path of its manifests, as given or found. For information. Absent if they were not files.',
+  ),
+  keyEnv: optional(text).describe(
+    'The environment variable with the API key of the account. Absent if it is EDGEWISE_API_KEY.',
+  ),
+  ok: z.boolean().describe('Whether there is a result without errors, of which nothing is refused or failed.'),
+  plan: optional(PLAN_MEMBERS),
+  result: optional(APPLY_SCHEMA).describe('What came of the plan. Absent if it was not applied.'),
+  drift: optional(DRIFT_SCHEMA),
+  validation: optional(VALIDATION_SCHEMA),
+  inventory: optional(INVENTORY_SCHEMA).describe('The result of `get`.'),
+  comparison: optional(COMPARISON_SCHEMA).describe('How two plans differ. For `apply`: it is not as approved.'),
+  failure: optional(FAILURE_SCHEMA),
+});
+
+const RESULT_SCHEMA = z
+  .looseObject({
+    format: z.literal(PLAN_FORMAT).describe('Another number: the members may have another meaning.'),
+    command: z.nullable(text).describe('The command. null if it is unknown.'),
+    ok: z.boolean().describe('Whether the run and each stack is ok.'),
+    stacks: z.array(ENTRY_SCHEMA).describe('An entry for each stack of the run, also if there is one.'),
+    failure: optional(FAILURE_SCHEMA).describe('Why the run failed before it had a stack. Then there are no stacks.'),
+    since: optional(text).describe('The commit of --changed-since.'),
+    removed: optional(z.array(text)).describe('Files with a Stack that this commit has, and the checkout lacks.'),
+  })
+  .meta({
+    title: 'Edgewise result',
+    description: 'What a run found or did, for each of its stacks. A plan file has one stack. Contains no secrets.',
+  });
+
+/** The published JSON Schema of results, draft 2020-12. */
+export function createResultJsonSchema(): JsonObject {
+  return z.toJSONSchema(RESULT_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
+}
 
 /** The maximum number of values checked at once. The issues of a million wrong values would not fit into memory. */
 const PART_VALUES = 20_000;

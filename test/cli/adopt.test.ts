@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Server } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toCredential, toEdge, withoutReads } from './workspace.ts';
 
 const EDGE = toEdge('a', 20001);
@@ -47,7 +48,7 @@ describe('an adopted resource that is gone', () => {
     expect(text.exitCode).toBe(2);
     expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n\n✗ TCPEdge/a\n');
     expect(text.stdout).toContain(`TCPEdge/a: there is no TCPEdge ${id} to adopt, so an apply creates a new one`);
-    const { ok, counts, coverage } = JSON.parse((await edgewise('drift --format json')).stdout);
+    const { ok, counts, coverage } = readOnlyStack((await edgewise('drift --format json')).stdout);
     expect({ ok, missing: counts.missing, owned: coverage.owned }).toEqual({ ok: true, missing: 1, owned: 0 });
     expect((await edgewise('drift --format metrics')).stdout).toContain(
       'edgewise_resources{stack="test",kind="TCPEdge",state="missing"} 1\n',
@@ -88,7 +89,7 @@ describe('a resource without a mark', () => {
       Reading took … requests.
       "
     `);
-    const { counts, coverage, unowned } = JSON.parse((await edgewise('drift --format json')).stdout);
+    const { counts, coverage, unowned } = readOnlyStack((await edgewise('drift --format json')).stdout);
     expect(counts).toMatchObject({ unowned: 1, pending: 0, 'in-sync': 0 });
     expect(coverage).toMatchObject({ owned: 0, unmanaged: 1, share: 0 });
     expect(unowned).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
@@ -134,7 +135,10 @@ describe('a resource without a mark', () => {
       await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
     const { stdout } = await edgewise('plan');
     expect(stdout).not.toContain('predecessor-unclear');
-    expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
+    expect(readOnlyStack((await edgewise('drift --format json')).stdout).counts).toMatchObject({
+      missing: 2,
+      unowned: 0,
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { createApplyManifestsCommandLine, createSavedPlanCommandLine } from '../../src/cli/reconcile/apply-command.ts';
+import { readOnlyStack } from '../results.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -195,7 +196,7 @@ describe('the command that show prints', () => {
       'apply plan.json --manifests edge.yaml',
     );
     expect((await edgewise('show plan.json --manifests . --format markdown')).stdout).toContain('--manifests . ');
-    const { manifests, ...plan } = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    const { manifests, ...plan } = readOnlyStack(await readFile(join(folder, 'plan.json'), 'utf8'));
     await writeFile(join(folder, 'unnamed.json'), JSON.stringify(plan));
     expect(manifests).toEqual(['edge.yaml']);
     expect((await edgewise('show unnamed.json --format markdown')).stdout).not.toContain('To apply');

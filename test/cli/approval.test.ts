@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
+import { changePlan, readOnlyStack } from '../results.ts';
 import { BASE_URL, NOW } from './fake-context.ts';
 import {
   createWorkspace,
@@ -97,7 +98,7 @@ describe('apply --approved', () => {
     const workspace = await createApprovedPlan();
     const { edgewise, write, folder } = workspace;
     const text = await readFile(join(folder, 'approved.json'), 'utf8');
-    await write({ 'approved.json': JSON.stringify(edit(JSON.parse(text))) });
+    await write({ 'approved.json': changePlan(text, edit) });
     expect(await edgewise(APPLY)).toMatchObject({ exitCode: 6 });
     expect(listWrites(workspace)).toEqual([]);
   });
@@ -245,7 +246,7 @@ describe('a part of an approved plan', () => {
     await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'new' });
     const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes --format json');
     expect(exitCode).toBe(6);
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(readOnlyStack(stdout)).toMatchObject({
       done: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }],
       less: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports', changed: 'manifests' }] }],
     });
@@ -320,7 +321,7 @@ describe('an apply after the answer yes', () => {
       },
     });
     expect(exitCode).toBe(0);
-    const { outcomes, plan } = JSON.parse(stdout);
+    const { outcomes, plan } = readOnlyStack(stdout);
     expect(outcomes).toMatchObject([{ address: 'TCPEdge/b' }]);
     expect(plan.done).toEqual([{ action: 'create', address: 'TCPEdge/a' }]);
   });
@@ -379,7 +380,7 @@ describe('diff', () => {
     expect(await edgewise('diff approved.json again.json')).toMatchObject({ exitCode: 0 });
     await expect(toTranscript(await edgewise('diff approved.json later.json'))).toMatchFileSnapshot('goldens/diff.txt');
     const json = await edgewise('diff approved.json later.json --format json');
-    expect({ ...JSON.parse(json.stdout), ok: true }).toMatchObject({ command: 'diff', same: false });
+    expect({ ...readOnlyStack(json.stdout), ok: true }).toMatchObject({ command: 'diff', same: false });
     const markdown = await edgewise('diff approved.json later.json --format markdown');
     await expect(markdown.stdout).toMatchFileSnapshot('goldens/diff.md');
     expect(recorder.take()).toEqual([]);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Server } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { BASE_URL, type CommandResult } from './fake-context.ts';
 import { createWorkspace, toManifest } from './workspace.ts';
 
@@ -164,7 +165,7 @@ describe('the open part of a comment on ten changes', () => {
   });
 
   it('shows the owner of each resource in JSON', async () => {
-    const { changes } = JSON.parse((await planTenChanges('json')).stdout);
+    const { changes } = readOnlyStack((await planTenChanges('json')).stdout);
     const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
     expect(owners).toEqual(
       expect.arrayContaining([
@@ -181,7 +182,7 @@ describe('the owner of a deleted resource', () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toEdges(before) });
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': toEdges('') });
-    const { changes } = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
+    const { changes } = readOnlyStack((await edgewise('plan edgewise.yaml --format json')).stdout);
     return changes.find(({ action }: Readonly<Record<string, string>>) => action === 'delete').owner;
   };
   const toOwned = (owner: string, metadata?: object) => toEdge('gone', 20001, { metadata }).replace('gone-team', owner);
@@ -233,7 +234,7 @@ describe('a comment on drift', () => {
     );
     expect(html.split('owner: web-team').length).toBeGreaterThan(2);
     expect(await read('text')).toContain('owner: web-team');
-    expect(JSON.parse(await read('json')).changes[0]).toMatchObject({ owner: 'web-team' });
+    expect(readOnlyStack(await read('json')).changes[0]).toMatchObject({ owner: 'web-team' });
   });
 
   it('shows the owner beside each danger for many stacks', async () => {

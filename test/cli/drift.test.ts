@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { readOnlyStack } from '../results.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
 
@@ -42,7 +43,7 @@ describe('drift', () => {
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(exitCode).toBe(2);
     await expect(withoutReads(stdout)).toMatchFileSnapshot('goldens/drift.txt');
-    const json = JSON.parse((await edgewise('drift edgewise.yaml --format json')).stdout);
+    const json = readOnlyStack((await edgewise('drift edgewise.yaml --format json')).stdout);
     expect(json).toMatchObject({ command: 'drift', ok: true, drifted: true, coverage: { owned: 2, unmanaged: 1 } });
     expect(json.counts).toMatchObject({ drifted: 1, pending: 1, missing: 1, 'in-sync': 0 });
   });
@@ -67,7 +68,7 @@ describe('drift', () => {
       'The next apply would be refused: TCPEdge/a: hostports 1.tcp.example.net:20001 is claimed by TCPEdge';
     expect(taken).toMatchObject({ exitCode: 2, stdout: expect.stringContaining(refused) });
     expect(await readFile(join(folder, 'taken.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 1\n');
-    const json = JSON.parse(await readFile(join(folder, 'taken.json'), 'utf8'));
+    const json = readOnlyStack(await readFile(join(folder, 'taken.json'), 'utf8'));
     expect(json).toMatchObject({ ok: true, drifted: true });
     const nothing = await edgewise('drift edgewise.yaml --target TCPEdge/nothing --report metrics=nothing.prom');
     expect(nothing).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('error[unknown-target]') });
@@ -126,7 +127,7 @@ describe('drift', () => {
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="traffic"} 0\n');
     const danger = { group: 'access', danger: 'restriction-removed', path: 'ip_restriction' };
-    const json = JSON.parse(await read('json'));
+    const json = readOnlyStack(await read('json'));
     expect(json).toMatchObject({
       dangers: { access: 1, traffic: 0 },
       changes: [{ driftDangers: [danger], action: 'update' }],
@@ -176,7 +177,7 @@ spec:
     expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted:[^\\n]*<code>${restriction}</code></li>`));
     expect(html).toContain(`<p><code>${description}</code></p>`);
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
-    expect(JSON.parse(await read('json')).changes).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
+    expect(readOnlyStack(await read('json')).changes).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
   });
 
@@ -277,7 +278,7 @@ spec:
       expect(await read(form), form).toContain('is no longer restricted:');
     expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
     const found = { state: 'unowned', besideId: id, driftDangers: [{ danger: 'restriction-removed' }] };
-    expect(JSON.parse(await read('json'))).toMatchObject({ dangers: { access: 1 }, changes: [found] });
+    expect(readOnlyStack(await read('json'))).toMatchObject({ dangers: { access: 1 }, changes: [found] });
   });
 
   it('is not dangerous if a resource was recreated by hand with the same values', async () => {

@@ -2,6 +2,7 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
 /** `infra` and `show.json` were written by the public provider against the bundled server, with other values. */
@@ -30,7 +31,7 @@ describe('export --names', () => {
     const { edgewise, recorder } = await createAccount();
     await edgewise(`${EXPORT} infra/terraform.tfstate`);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
-    const plan = JSON.parse((await edgewise('plan ingress --format json')).stdout);
+    const plan = readOnlyStack((await edgewise('plan ingress --format json')).stdout);
     const changes: readonly JsonObject[] = plan.changes;
     expect(changes.map(({ action }) => action)).toEqual(Array.from({ length: 7 }, () => 'adopt'));
     expect(changes.flatMap(({ differences }) => differences)).toEqual([]);
@@ -83,7 +84,7 @@ describe('export --names', () => {
     const { stdout } = await edgewise(`${EXPORT} infra/terraform.tfstate`);
     expect(await readFile(join(folder, 'ingress/tcp-edge/by-hand.yaml'), 'utf8')).toContain('protect: true');
     expect(stdout).toContain('TCPEdge edgtcp_2,');
-    const plan = JSON.parse((await edgewise('plan ingress --format json')).stdout);
+    const plan = readOnlyStack((await edgewise('plan ingress --format json')).stdout);
     expect(plan.changes.map(({ action }: JsonObject) => action).toSorted()).toEqual([
       ...Array.from({ length: 7 }, () => 'adopt'),
       'no-op',

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
 const toId = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
@@ -87,7 +88,7 @@ describe('export', () => {
     const plan = await edgewise('plan manifests --format json');
     expect(plan.exitCode).toBe(0);
     expect(
-      JSON.parse(plan.stdout)
+      readOnlyStack(plan.stdout)
         .changes.map((change: JsonObject) => [change['action'], change['differences']])
         .sort(),
     ).toEqual([...Array.from({ length: 9 }, () => ['adopt', []]), ...Array.from({ length: 2 }, () => ['no-op', []])]);

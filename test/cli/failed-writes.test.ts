@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NetworkError } from '../../src/model/errors.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
 /** The backend of `lost` does not exist, which only the service knows. It is in line 15. */
@@ -41,7 +42,7 @@ describe('a failed write', () => {
     expect(await read('a.gh')).toMatch(/^::error file=edge.yaml,line=15,col=17,title=edgewise%3A write-failed::/);
     const { runs } = JSON.parse(await read('a.sarif'));
     expect(runs[0].results[0].locations[0].physicalLocation.region).toEqual({ startLine: 15, startColumn: 17 });
-    const [outcome] = JSON.parse(await read('a.json')).outcomes;
+    const [outcome] = readOnlyStack(await read('a.json')).outcomes;
     expect(outcome).toMatchObject({ outcome: 'failed', status: 400, field: 'backend.backend_id' });
   });
 
@@ -127,7 +128,7 @@ describe('a service that fails during an apply', () => {
     );
     expect(stdout).toContain('Run apply again. It plans only what is left.');
     expect(stdout).not.toContain('Fix what failed');
-    const { outcomes, interrupted } = JSON.parse(await readFile(join(folder, 'a.json'), 'utf8'));
+    const { outcomes, interrupted } = readOnlyStack(await readFile(join(folder, 'a.json'), 'utf8'));
     const ends = outcomes.map(({ outcome }: { outcome: string }) => outcome);
     expect(interrupted).toBe(false);
     expect(ends.filter((end: string) => end === 'applied')).toHaveLength(5);

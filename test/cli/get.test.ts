@@ -6,6 +6,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
 import { NOW } from './fake-context.ts';
 import {
@@ -143,12 +144,12 @@ describe('get', () => {
   it('prints the same resources as apply --format json, without tokens', async () => {
     const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': ALL });
     const read = async () => {
-      const { resources } = JSON.parse((await edgewise('get edgewise.yaml --format json')).stdout);
+      const { resources } = readOnlyStack((await edgewise('get edgewise.yaml --format json')).stdout);
       return new Map<string, Json>(resources.map((one: Owned) => [one.address, one.computed]));
     };
     const made = await edgewise('apply edgewise.yaml --yes --format json');
     const live = await read();
-    const outcomes: readonly Owned[] = JSON.parse(made.stdout).outcomes;
+    const outcomes: readonly Owned[] = readOnlyStack(made.stdout).outcomes;
     const shown = outcomes.filter(({ computed }) => computed !== undefined);
     expect(shown.map(({ address }) => address).sort()).toEqual([
       'AgentIngress/agents',
@@ -162,7 +163,7 @@ describe('get', () => {
     expect(toTranscript(made)).not.toContain(token);
     await write({ 'edgewise.yaml': ALL.replace('authority: letsencrypt', 'private_key_type: ecdsa') });
     const changed = await edgewise('apply edgewise.yaml --yes --format json');
-    expect(JSON.parse(changed.stdout).outcomes).toMatchObject([
+    expect(readOnlyStack(changed.stdout).outcomes).toMatchObject([
       { address: 'AgentIngress/agents', outcome: 'applied', computed: (await read()).get('AgentIngress/agents') },
     ]);
   });
@@ -330,7 +331,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': kept(60) });
     expect(await edgewise('apply edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
-    const { resources } = JSON.parse((await edgewise('get edgewise.yaml SSHUserCertificate --format json')).stdout);
+    const { resources } = readOnlyStack((await edgewise('get edgewise.yaml SSHUserCertificate --format json')).stdout);
     expect(resources).toHaveLength(2);
     const [newer] = resources.filter(({ retiresAt }: { readonly retiresAt?: string }) => retiresAt === undefined);
     const { stdout } = await edgewise('get edgewise.yaml SSHUserCertificate/ci --format value=certificate');
@@ -342,7 +343,7 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     await write({ 'edgewise.yaml': `${ALL}${toEdge('new', 20009)}` });
     const result = await edgewise('get edgewise.yaml TCPEdge/new --format json');
     expect(result.exitCode).toBe(1);
-    expect(JSON.parse(result.stdout)).toMatchObject({ command: 'get', ok: false, stack: 'test' });
+    expect(readOnlyStack(result.stdout)).toMatchObject({ command: 'get', ok: false, stack: 'test' });
     expect(result.stderr).toContain('TCPEdge/new is in the manifests and does not exist yet: apply creates it.');
   });
 
@@ -360,7 +361,10 @@ spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedB
     async (line) => {
       const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
       const { exitCode, stdout } = await edgewise(line);
-      expect([exitCode, JSON.parse(stdout)]).toMatchObject([3, { ok: false, error: { message: expect.any(String) } }]);
+      expect([exitCode, readOnlyStack(stdout)]).toMatchObject([
+        3,
+        { ok: false, error: { message: expect.any(String) } },
+      ]);
     },
   );
 

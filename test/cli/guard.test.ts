@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import type { Server } from '../../src/server/index.ts';
+import { changePlan } from '../results.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
 const STRICT = toStack('{ max_deletes: 1, max_delete_share: 0.1 }');
@@ -135,13 +136,13 @@ describe('a copied stack name', () => {
     const { edgewise, server, folder, write } = await createCopiedStack(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
-    await write({ 'plan.json': JSON.stringify({ ...plan, violations: [] }) });
+    const text = await readFile(join(folder, 'plan.json'), 'utf8');
+    await write({ 'plan.json': changePlan(text, (plan) => ({ ...plan, violations: [] })) });
     const refused = await edgewise('apply plan.json --yes');
     expect(refused.stdout).toContain('the consents needed: approved: (none); now: nothing-described: ');
     expect(refused.exitCode).toBe(6);
     expect(listEdges(server)).toHaveLength(1);
-    await write({ 'plan.json': JSON.stringify(plan) });
+    await write({ 'plan.json': text });
     expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 
@@ -259,7 +260,7 @@ describe('protection', () => {
 describe('an edited plan file', () => {
   async function edit(folder: string, change: (plan: Plan) => object): Promise<void> {
     const file = join(folder, 'plan.json');
-    await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+    await writeFile(file, changePlan(await readFile(file, 'utf8'), change));
   }
 
   it('obeys the limits, although it says that it was made to delete', async () => {

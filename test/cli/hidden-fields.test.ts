@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from './workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
@@ -54,7 +55,7 @@ describe('a field that no response shows', () => {
     const hidden = createOmittingTransport(workspace, { fields: ['backend'] });
     const { exitCode, stdout } = await workspace.edgewise('plan --format json', hidden);
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout).changes).toMatchObject([{ action: 'adopt', differences: [] }]);
+    expect(readOnlyStack(stdout).changes).toMatchObject([{ action: 'adopt', differences: [] }]);
   });
 
   it('is in no exported manifest, unlike a field that is shown', async () => {

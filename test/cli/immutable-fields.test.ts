@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK } from './workspace.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
@@ -39,7 +40,7 @@ describe.each(Object.entries(VALUES))('%s', (kind, values) => {
     expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
     await write({ 'm.yaml': toManifest(kind, after) });
 
-    const { changes } = JSON.parse((await edgewise('plan m.yaml --format json')).stdout);
+    const { changes } = readOnlyStack((await edgewise('plan m.yaml --format json')).stdout);
     const paths: readonly string[] = changes[0].differences.map(({ path }: { readonly path: string }) => path);
     expect(changes).toMatchObject([{ action: 'replace' }]);
     expect(new Set(paths.map((path) => path.split(/[.[]/)[0]))).toEqual(new Set([name]));

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PLAN_FORMAT } from '../../src/model/plan.ts';
+import { changePlan } from '../results.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
 const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
@@ -71,7 +72,7 @@ describe('a mutated plan file', () => {
     ['is no JSON', '{', 'it holds no JSON object'],
     ['is a list', '[]', 'it holds no JSON object'],
     ['has too many values', `[${'1,'.repeat(2_000_000)}1]`, 'it has more than 2,000,000 values'],
-    ['has many wrong members', `{"format":FORMAT,"changes":[${'{},'.repeat(300_000)}{}]}`, ''],
+    ['has many wrong members', `{"format":FORMAT,"stacks":[{"plan":{"changes":[${'{},'.repeat(300_000)}{}]}}]}`, ''],
   ])('is refused if it %s', async (_, text, message) => {
     const workspace = await createWorkspace(FILES);
     await workspace.write({ 'plan.json': text.replace('FORMAT', String(PLAN_FORMAT)) });
@@ -85,10 +86,11 @@ describe('a mutated plan file', () => {
     const workspace = await createWorkspace({ 'stack.yaml': `${STACK}${edges}` });
     await workspace.edgewise('plan stack.yaml -o plan.json');
     const file = join(workspace.folder, 'plan.json');
-    const plan: { readonly changes: { kind: unknown }[] } = JSON.parse(readFileSync(file, 'utf8'));
-    const last = plan.changes[140];
-    if (last !== undefined) last.kind = 7;
-    await workspace.write({ 'plan.json': JSON.stringify(plan) });
+    const edited = changePlan(readFileSync(file, 'utf8'), (plan) => {
+      plan.changes[140].kind = 7;
+      return plan;
+    });
+    await workspace.write({ 'plan.json': edited });
     expect((await workspace.edgewise('show plan.json')).stderr).toContain('not a plan file: changes.140.kind:');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toCredential, toManifest, toTranscript } from './workspace.ts';
 
 const UNRESTRICTED = `${STACK}${toCredential('agent')}`;
@@ -33,7 +34,11 @@ describe('lint', () => {
     });
     const { exitCode, stdout } = await edgewise('validate --strict --format json');
     expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ command: 'validate', ok: false, diagnostics: [{ severity: 'error' }] });
+    expect(readOnlyStack(stdout)).toMatchObject({
+      command: 'validate',
+      ok: false,
+      diagnostics: [{ severity: 'error' }],
+    });
   });
 
   it('fails on findings that the Stack makes errors', async () => {
@@ -45,7 +50,7 @@ describe('lint', () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}spec: { colour: red }\n` });
     const { exitCode, stdout } = await edgewise('validate --format json');
     expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'bad-field' }]);
+    expect(readOnlyStack(stdout).diagnostics).toMatchObject([{ code: 'bad-field' }]);
   });
 
   it('lists the rules with the severity that the Stack sets', async () => {
@@ -109,7 +114,7 @@ describe('lint findings', () => {
       /^\+ Credential\/agent .*warning\[unrestricted-access\]/m,
     );
     expect((await edgewise('plan --format github')).stdout).toContain('title=edgewise%3A unrestricted-access::');
-    expect(JSON.parse((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
+    expect(readOnlyStack((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
       expect.objectContaining({ code: 'unrestricted-access', field: 'acl', isOfChange: true }),
     );
   });
@@ -130,7 +135,7 @@ describe('lint findings', () => {
     expect(stdout).toMatch(/^\+ TCPEdge\/z +create\n(?: {4}.*\n)* {4}warning\[no-backend\]/m);
     expect(stdout.match(/\(TCPEdge\/a\d\d\)/g)).toHaveLength(10);
     expect(stdout).toContain('3 more findings of this rule');
-    const { diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
+    const { diagnostics } = readOnlyStack((await edgewise('plan --format json')).stdout);
     expect(diagnostics).toHaveLength(12);
     expect(
       diagnostics.every(

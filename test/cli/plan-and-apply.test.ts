@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { changePlan, readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
@@ -50,7 +51,9 @@ describe('plan', () => {
     expect(planned.stdout).toBe(await readFile(join(folder, 'plan.json'), 'utf8'));
     const text = await edgewise('plan edgewise.yaml');
     expect((await edgewise('show plan.json')).stdout).toBe(text.stdout);
-    expect((await edgewise('show plan.json --format json')).stdout).toBe(planned.stdout);
+    // A plan does not know where its manifests are.
+    const shown = (await edgewise('show plan.json --format json')).stdout;
+    expect(JSON.parse(shown).stacks[0]).toEqual({ ...JSON.parse(planned.stdout).stacks[0], folder: undefined });
   });
 
   it('reads no plan and no snapshot in the folder as a manifest', async () => {
@@ -82,7 +85,7 @@ describe('plan', () => {
       const text = await edgewise(line);
       expect(text.exitCode).toBe(3);
       expect(text.stderr).toContain('bad-field');
-      expect(JSON.parse((await edgewise(`${line} --format json`)).stdout)).toMatchObject({
+      expect(readOnlyStack((await edgewise(`${line} --format json`)).stdout)).toMatchObject({
         ok: false,
         diagnostics: [{ code: 'bad-field' }],
       });
@@ -118,7 +121,7 @@ describe('apply', () => {
       expect(exitCode).toBe(0);
       expect(stderr).toContain(shown);
       expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf('Only "yes" is accepted'));
-      expect(JSON.parse(stdout)).toMatchObject({ ok: true, outcomes: [{}, {}] });
+      expect(readOnlyStack(stdout)).toMatchObject({ ok: true, outcomes: [{}, {}] });
     }
     const unasked = await edgewise('apply edgewise.yaml --format json');
     expect(unasked).toMatchObject({ exitCode: 3 });
@@ -129,7 +132,7 @@ describe('apply', () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     expect(await edgewise('apply')).toMatchObject({ exitCode: 0, stderr: '' });
-    const json = JSON.parse((await edgewise('apply --format json')).stdout);
+    const json = readOnlyStack((await edgewise('apply --format json')).stdout);
     expect(json).toMatchObject({ ok: true, outcomes: [] });
   });
 
@@ -226,10 +229,13 @@ describe('apply of a saved plan', () => {
 
   it('refuses a file that is no plan of this format', async () => {
     const { edgewise, folder } = await save(TWO);
-    const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
-    await writeFile(join(folder, 'future.json'), JSON.stringify({ ...plan, format: 99 }));
-    await writeFile(join(folder, 'broken.json'), JSON.stringify({ ...plan, writes: 'none' }));
-    expect((await edgewise('apply future.json --yes')).stderr).toContain('a plan of format 99');
+    const text = await readFile(join(folder, 'plan.json'), 'utf8');
+    await writeFile(join(folder, 'future.json'), JSON.stringify({ ...JSON.parse(text), format: 99 }));
+    await writeFile(
+      join(folder, 'broken.json'),
+      changePlan(text, (plan) => ({ ...plan, writes: 'none' })),
+    );
+    expect((await edgewise('apply future.json --yes')).stderr).toContain('a result of format 99');
     expect((await edgewise('apply broken.json --yes')).stderr).toContain('broken.json is not a plan file: writes');
     expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
   });

@@ -17,6 +17,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createPlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
@@ -48,14 +49,14 @@ describe('a mutated plan file', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('keeps every key of what users wrote', async () => {
-    await writePlanFile('plan.json', PLAN, { cwd: folder, uid: process.getuid?.() });
+    await writePlanFile('plan.json', renderPlanJson(PLAN), { cwd: folder, uid: process.getuid?.() });
     expect(await readPlanFile('plan.json', { uid: undefined, cwd: folder })).toEqual(PLAN);
   });
 
   it('is not written through a link, which stays a link', async () => {
     writeFileSync(join(folder, 'real.json'), 'old');
     symlinkSync('real.json', join(folder, 'link.json'));
-    const written = writePlanFile('link.json', PLAN, { cwd: folder, uid: process.getuid?.() });
+    const written = writePlanFile('link.json', renderPlanJson(PLAN), { cwd: folder, uid: process.getuid?.() });
     await expect(written).rejects.toThrow('link.json is a symbolic link, and is not overwritten.');
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
@@ -63,7 +64,7 @@ describe('a mutated plan file', () => {
   });
 
   it('does not replace a device', async () => {
-    await writePlanFile('/dev/null', PLAN, { cwd: folder, uid: process.getuid?.() });
+    await writePlanFile('/dev/null', renderPlanJson(PLAN), { cwd: folder, uid: process.getuid?.() });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 });

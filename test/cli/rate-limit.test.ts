@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../src/model/stack.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { readOnlyStack } from '../results.ts';
 import { LONG } from '../tries.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
@@ -96,7 +97,7 @@ describe('a rate limit', () => {
 
   it('is 120/60s by default, and none for the embedded server', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY });
-    const read = async (words: string) => JSON.parse((await edgewise(`plan --format json ${words}`)).stdout);
+    const read = async (words: string) => readOnlyStack((await edgewise(`plan --format json ${words}`)).stdout);
     expect((await read('')).settings.rateLimit).toBe('120/60s');
     expect((await read('--base-url embedded:')).settings.rateLimit).toBe('none');
     expect((await read('--rate-limit 30/60s')).requests).toMatchObject({ apply: 60, leastMs: 60_000 });

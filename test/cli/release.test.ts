@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
@@ -77,7 +78,7 @@ describe('release', () => {
   it('prints one JSON document, and a comment', async () => {
     const workspace = await createOwned();
     const json = await workspace.edgewise('release TCPEdge/a --yes --format json --report markdown=release.md');
-    expect(JSON.parse(json.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
+    expect(readOnlyStack(json.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
     const comment = await readFile(join(workspace.folder, 'release.md'), 'utf8');
     expect(comment).toMatchInlineSnapshot(`
       "<!-- edgewise:release stack=test -->
@@ -107,7 +108,7 @@ describe('release', () => {
       "
     `);
     const other = await workspace.edgewise('release TCPEdge/b --yes --format json');
-    expect(JSON.parse(other.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
+    expect(readOnlyStack(other.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
   });
 
   it.each([

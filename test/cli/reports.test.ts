@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const ONE = `${STACK}${toEdge('a', 20001)}`;
@@ -17,7 +18,9 @@ describe('--report', () => {
     expect(recorder.take()).toHaveLength(reads);
     expect(stdout).toBe(plain.stdout);
     expect(await read('a.txt')).toBe(plain.stdout);
-    expect(await read('a.json')).toBe((await edgewise('show a.json --format json')).stdout);
+    expect(readOnlyStack(await read('a.json'))).toEqual(
+      readOnlyStack((await edgewise('show a.json --format json')).stdout),
+    );
     expect(await read('b.json')).toBe(await read('a.json'));
   });
 
@@ -27,7 +30,10 @@ describe('--report', () => {
     const [result = '', plan = ''] = (await readFile(join(folder, 'done.txt'), 'utf8')).split('\n── The plan\n');
     const end = plan.indexOf('\n1 write applied');
     expect(stdout).toBe(`${plan.slice(0, end)}\n${result}${plan.slice(end)}`);
-    expect(JSON.parse(await readFile(join(folder, 'done.json'), 'utf8'))).toMatchObject({ command: 'apply', ok: true });
+    expect(readOnlyStack(await readFile(join(folder, 'done.json'), 'utf8'))).toMatchObject({
+      command: 'apply',
+      ok: true,
+    });
   });
 
   it('is complete if the command fails, and keeps its exit code', async () => {
@@ -35,7 +41,7 @@ describe('--report', () => {
     const { exitCode, stderr } = await edgewise('plan --report json=why.json --report text=why.txt');
     expect(exitCode).toBe(3);
     expect(await readFile(join(folder, 'why.txt'), 'utf8')).toBe(stderr);
-    const document = JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'));
+    const document = readOnlyStack(await readFile(join(folder, 'why.json'), 'utf8'));
     expect(document).toMatchObject({ command: 'plan', ok: false, diagnostics: [{ code: 'bad-field' }] });
   });
 
@@ -86,7 +92,7 @@ describe('--report', () => {
   it('is written also if the arguments are wrong', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     expect(await edgewise('plan --nope --report json=why.json --report=text=why.txt')).toMatchObject({ exitCode: 3 });
-    expect(JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'))).toMatchObject({ ok: false });
+    expect(readOnlyStack(await readFile(join(folder, 'why.json'), 'utf8'))).toMatchObject({ ok: false });
     expect(await readFile(join(folder, 'why.txt'), 'utf8')).toContain("Unknown option '--nope'");
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { readOnlyStack } from '../results.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
@@ -59,7 +60,7 @@ describe('an old credential', () => {
     expect((await run(`plan m ${TOKENS}`)).stdout).toContain(said);
     expect((await run(`plan m ${TOKENS} --format html`)).stdout).toContain('retires in 23 hours');
     expect((await run(`plan m ${TOKENS} --format markdown`)).stdout).toContain('retires in 23 hours');
-    const { changes } = JSON.parse((await run(`plan m ${TOKENS} --format json`)).stdout);
+    const { changes } = readOnlyStack((await run(`plan m ${TOKENS} --format json`)).stdout);
     expect(changes).toContainEqual(
       expect.objectContaining({
         action: 'no-op',
@@ -76,7 +77,7 @@ describe('an old credential', () => {
     expect((await run('get m')).stdout).toMatch(
       new RegExp(`^Credential/agent@${old} .* old: retires in 23 hours$`, 'm'),
     );
-    const { resources } = JSON.parse((await run('get m --format json')).stdout);
+    const { resources } = readOnlyStack((await run('get m --format json')).stdout);
     expect(resources.map(({ retiresAt }: JsonObject) => typeof retiresAt).sort()).toEqual(['string', 'undefined']);
   });
 
@@ -85,7 +86,7 @@ describe('an old credential', () => {
     wait(25);
     const drift = await run('drift m --format json');
     expect(drift.exitCode).toBe(2);
-    expect(JSON.parse(drift.stdout)).toMatchObject({ counts: { pending: 1, 'to-prune': 0 } });
+    expect(readOnlyStack(drift.stdout)).toMatchObject({ counts: { pending: 1, 'to-prune': 0 } });
     expect((await run('drift m --format metrics')).stdout).toContain('state="pending"} 1');
     expect(await run(`apply m --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     expect(listIds()).toEqual([current]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
+import { changePlan } from '../results.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -32,8 +33,9 @@ describe('a saved plan', () => {
 
   it('of another version of the tool is refused, with that version', async () => {
     const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
-    const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
-    await write({ 'plan.json': JSON.stringify({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } }) });
+    const { stdout } = await edgewise('plan edgewise.yaml --format json');
+    const tool = { name: 'edgewise', version: '0.0.1' };
+    await write({ 'plan.json': changePlan(stdout, (plan) => ({ ...plan, tool })) });
     recorder.take();
     const refused = await edgewise('apply plan.json --yes');
     expect(refused).toMatchObject({ exitCode: 6 });
@@ -80,9 +82,9 @@ describe('a saved plan', () => {
 
   it('approves nothing if it has an error', async () => {
     const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
-    const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
+    const { stdout } = await edgewise('plan edgewise.yaml --format json');
     const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
-    await write({ 'plan.json': JSON.stringify({ ...plan, writes: [], diagnostics: [error] }) });
+    await write({ 'plan.json': changePlan(stdout, (plan) => ({ ...plan, writes: [], diagnostics: [error] })) });
     recorder.take();
     const refused = await edgewise('apply plan.json --yes --manifests edgewise.yaml');
     expect(refused).toMatchObject({ exitCode: 6 });
@@ -113,7 +115,7 @@ async function createTakeOver() {
 
 async function editPlan(folder: string, change: (plan: Plan) => unknown): Promise<void> {
   const file = join(folder, 'plan.json');
-  await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+  await writeFile(file, changePlan(await readFile(file, 'utf8'), change));
 }
 
 describe('a saved plan with a take-over', () => {
@@ -219,8 +221,11 @@ describe('a plan file without --manifests', () => {
   it('is made again from the manifests that it names, and says so', async () => {
     const { edgewise, folder } = await createWorkspace(files);
     await edgewise('plan live/a -o b.json');
-    const plan = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8'));
-    await writeFile(join(folder, 'moved.json'), JSON.stringify({ ...plan, manifests: ['other'] }));
+    const text = await readFile(join(folder, 'b.json'), 'utf8');
+    await writeFile(
+      join(folder, 'moved.json'),
+      changePlan(text, (plan) => ({ ...plan, manifests: ['other'] })),
+    );
     const other = await edgewise('apply moved.json --yes');
     expect(other).toMatchObject({ exitCode: 6, stdout: expect.stringContaining('the manifests changed') });
     expect(other.stderr).toContain('moved.json is compared with the manifests that it names: other.\n');
@@ -242,9 +247,12 @@ describe('a plan file without --manifests', () => {
       "
     `);
     expect((await edgewise('apply ../b.json --yes --manifests a', { cwd: join(folder, 'live') })).exitCode).toBe(0);
-    const plan = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8'));
+    const text = await readFile(join(folder, 'b.json'), 'utf8');
     const refuse = async (manifests: unknown) => {
-      await writeFile(join(folder, 'c.json'), JSON.stringify({ ...plan, manifests }));
+      await writeFile(
+        join(folder, 'c.json'),
+        changePlan(text, (plan) => ({ ...plan, manifests })),
+      );
       const { exitCode, stderr } = await edgewise('apply c.json --yes');
       expect(exitCode).toBe(3);
       return stderr;

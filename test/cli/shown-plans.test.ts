@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { changePlan } from '../results.ts';
 import { type CommandResult, type FakeOptions, NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
@@ -85,9 +86,11 @@ describe('apply PLAN shows the plan in full', () => {
   it('if the file has a warning that the new plan does not have, and never shows that warning', async () => {
     const { edgewise, folder } = await createShownPlan();
     const file = join(folder, 'plan.json');
-    const plan = JSON.parse(await readFile(file, 'utf8'));
     const warning = { code: 'shown-otherwise', severity: 'warning', message: 'forged' };
-    await writeFile(file, JSON.stringify({ ...plan, diagnostics: [warning] }));
+    await writeFile(
+      file,
+      changePlan(await readFile(file, 'utf8'), (plan) => ({ ...plan, diagnostics: [warning] })),
+    );
     const result = await edgewise('apply plan.json --yes', TERMINAL);
     expect(result.exitCode).toBe(0);
     expectShownInFull(result);

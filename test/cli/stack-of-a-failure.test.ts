@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const EDGE = toEdge('a', 20001);
@@ -19,7 +20,7 @@ describe('the report of a failure names the stack', () => {
     expect(comment.exitCode).toBe(3);
     expect(readMarker(comment.stdout)).toBe('<!-- edgewise:plan stack=test -->');
     const { stdout } = await edgewise('plan edge.yaml --format json');
-    expect(JSON.parse(stdout)).toMatchObject({ ok: false, stack: 'test' });
+    expect(readOnlyStack(stdout)).toMatchObject({ ok: false, stack: 'test' });
     const checked = await edgewise('validate edge.yaml --format markdown');
     expect(readMarker(checked.stdout)).toBe('<!-- edgewise:validate stack=test -->');
   });

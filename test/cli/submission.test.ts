@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { parseApiKey } from '../../src/server/index.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, toTranscript } from './workspace.ts';
 
 const URLS = 'https://phishing.example.com/login https://nowhere.invalid/x';
@@ -53,7 +54,7 @@ describe('abuse-report submit', () => {
     `);
     const json = await edgewise(`${line} --format json`);
     expect(json.exitCode).toBe(3);
-    expect(JSON.parse(json.stdout)).toMatchObject({
+    expect(readOnlyStack(json.stdout)).toMatchObject({
       ok: false,
       error: { message: expect.stringMatching(/ftp:.*\n.*example\.org.*\n.*4098/) },
     });
@@ -77,7 +78,7 @@ describe('abuse-report submit', () => {
     `);
     const json = await edgewise(`abuse-report submit ${URLS} --format json`);
     expect(json.exitCode).toBe(4);
-    expect(JSON.parse(json.stdout).error.message).toContain('lacks the permission to submit abuse reports');
+    expect(readOnlyStack(json.stdout).error.message).toContain('lacks the permission to submit abuse reports');
     expect(recorder.take()).toHaveLength(2);
   });
 
@@ -124,7 +125,7 @@ describe('abuse-report submit without a response', () => {
     expect(sent()).toBe(1);
     const json = await edgewise(`abuse-report submit ${URLS} --format json`, { transport });
     expect(json.exitCode).toBe(1);
-    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { remedy: expect.stringContaining('Ask') } });
+    expect(readOnlyStack(json.stdout)).toMatchObject({ ok: false, error: { remedy: expect.stringContaining('Ask') } });
   });
 
   it('shows the status, the operation and the next step', async () => {

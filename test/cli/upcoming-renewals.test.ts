@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, sendByHand } from './workspace.ts';
 
 const DAY_MS = 86_400_000;
@@ -58,7 +59,7 @@ describe('the list of unchanged resources', () => {
       expect(shown).toContain(table);
       expect(shown).not.toContain('rotates in 15 days');
     }
-    const due = JSON.parse(json).changes.map((change: { readonly due: object }) => change.due);
+    const due = readOnlyStack(json).changes.map((change: { readonly due: object }) => change.due);
     expect(due).toContainEqual({ at: '2026-07-26T12:00:00.000Z', event: 'rotates' });
   });
 

@@ -4,6 +4,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { createManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../src/schemas/published.ts';
+import { readOnlyStack } from '../results.ts';
 import { runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
 
@@ -111,7 +112,7 @@ describe('usage', () => {
   it('reports a single dash for a long option, in JSON', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     const { exitCode, stdout } = await edgewise('plan --format json -out=plan');
-    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
+    expect({ exitCode, ...readOnlyStack(stdout) }).toMatchObject({
       exitCode: 3,
       ok: false,
       error: { message: '-out=plan is not an option.', remedy: 'Did you mean --out=plan?' },
@@ -141,7 +142,7 @@ describe('usage', () => {
       const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
       const { exitCode, stdout } = await edgewise(line);
       expect(exitCode).toBe(3);
-      expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { message: expect.any(String) } });
+      expect(readOnlyStack(stdout)).toMatchObject({ ok: false, error: { message: expect.any(String) } });
     }
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     const { stdout } = await edgewise('abuse-report get abrp_0 --format json');
@@ -197,7 +198,7 @@ describe('usage', () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': stack });
     const env = { EDGEWISE_RATE_LIMIT: '2/1s' };
     const read = async (line: string, more = {}) =>
-      JSON.parse((await edgewise(`${line} --format json`, more)).stdout).settings.rateLimit;
+      readOnlyStack((await edgewise(`${line} --format json`, more)).stdout).settings.rateLimit;
     expect(await read('plan .')).toBe('1/1s');
     expect(await read('plan .', { env })).toBe('2/1s');
     expect(await read('plan . --rate-limit 3/1s', { env })).toBe('3/1s');
@@ -223,7 +224,7 @@ describe('usage', () => {
     };
     const { exitCode, stdout } = await edgewise('apply --yes --format json', { onWrite });
     expect({ isThrown, exitCode }).toEqual({ isThrown: true, exitCode: 70 });
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(readOnlyStack(stdout)).toMatchObject({
       command: 'apply',
       stack: 'test',
       ok: false,

@@ -28,7 +28,7 @@ import { createMswHandlers } from 'edgewise/msw';
 import packageJson from 'edgewise/package.json' with { type: 'json' };
 import manifestSchema from 'edgewise/schemas/manifest.schema.json' with { type: 'json' };
 import openApi from 'edgewise/schemas/openapi.json' with { type: 'json' };
-import planSchema from 'edgewise/schemas/plan.schema.json' with { type: 'json' };
+import resultSchema from 'edgewise/schemas/result.schema.json' with { type: 'json' };
 import { createServer, listen } from 'edgewise/server';
 import { setupServer } from 'msw/node';
 
@@ -131,7 +131,7 @@ async function converge(service: Pick<StackOptions, 'baseUrl' | 'transport'>): P
 }
 
 assert.equal(packageJson.version, process.argv[2]);
-for (const schema of [manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
+for (const schema of [manifestSchema, resultSchema]) assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().mountAt(BASE_URL), BASE_URL);

@@ -6,7 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
-import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
+import { renderPlanJson } from '../../src/report/machine/json.ts';
+import { createResultJsonSchema } from '../../src/schemas/results.ts';
 import { renderPlanText } from '../report/render.ts';
 import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
@@ -14,7 +15,7 @@ import { holds } from './properties.ts';
 import { World } from './world.ts';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'edgewise-plan-file-'));
-const conforms = new Ajv2020({ strict: false }).compile(createPlanJsonSchema());
+const conforms = new Ajv2020({ strict: false }).compile(createResultJsonSchema());
 
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
@@ -30,12 +31,12 @@ describe('a saved plan', () => {
       const world = new World();
       for (const stack of stacks) {
         const plan = await world.plan(stack);
-        await writePlanFile('plan.json', plan, CONTEXT);
+        await writePlanFile('plan.json', renderPlanJson(plan), CONTEXT);
         const text = await readFile(join(FOLDER, 'plan.json'), 'utf8');
         expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
         const saved = await readPlanFile('plan.json', { uid: undefined, cwd: FOLDER });
         expect(saved).toEqual(plan);
-        await writePlanFile('again.json', saved, CONTEXT);
+        await writePlanFile('again.json', renderPlanJson(saved), CONTEXT);
         expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);
         await world.apply(saved);
         expect((await world.plan(stack)).writes).toEqual([]);

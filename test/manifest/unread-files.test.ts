@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge } from '../cli/workspace.ts';
 import { commitAll, toStack } from '../repository/tree.ts';
+import { readOnlyStack } from '../results.ts';
 
 const EDGE = toEdge('b', 20_002);
 const WARNING = /^warning\[manifest-not-read\]: (.*)$/m;
@@ -21,7 +22,7 @@ describe('file extensions in upper case', () => {
       : EDGE;
     const { edgewise } = await createWorkspace({ 'm/edgewise.yaml': toStack('a'), [`m/${name}`]: text });
     const { stdout } = await edgewise('plan m --format json');
-    expect(JSON.parse(stdout).changes).toMatchObject([{ address: 'TCPEdge/b', action: 'create' }]);
+    expect(readOnlyStack(stdout).changes).toMatchObject([{ address: 'TCPEdge/b', action: 'create' }]);
     expect(stdout).not.toContain('manifest-not-read');
   });
 

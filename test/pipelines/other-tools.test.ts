@@ -48,19 +48,62 @@ describeWith(['helm'], 'helm template', () => {
 });
 
 describeWith(['conftest'], 'conftest', () => {
-  it('checks manifests and a plan against policies, and refuses what they deny', async () => {
+  it('checks a plan against rules, and refuses what they deny', async () => {
     const { page, folder, run } = await createProject();
-    const [manifests, plan] = await page('conftest');
-    expect(manifests).toEqual(createResult('7 tests, 7 passed'));
-    expect(plan).toEqual(createResult('1 test, 1 passed'));
+    const [created, applied] = await page('conftest');
+    expect(created).toEqual(createResult('4 tests, 4 passed'));
+    expect(applied).toEqual(createResult('Applied'));
 
-    await run('edgewise apply manifests --yes');
     const edge = join(folder, 'manifests/postgres.yaml');
-    await writeFile(edge, (await readFile(edge, 'utf8')).replace(/ {2}ip_restriction:[\s\S]*/, ''));
+    const text = (await readFile(edge, 'utf8')).replace(/ {2}ip_restriction:[\s\S]*/, '');
+    await writeFile(edge, text.replace('metadata:\n', 'metadata:\n  labels: { frozen: "true" }\n'));
     await rm(join(folder, 'manifests/dashboard.yaml'));
-    const [openEdge, deletion] = await page('conftest');
-    expect(openEdge).toMatchObject({ status: 1, output: expect.stringContaining('TCPEdge/postgres: everybody may') });
-    expect(deletion).toMatchObject({ status: 1, output: expect.stringContaining('delete: IPRestriction/dashboard') });
+    const [denied, notApplied] = await page('conftest');
+    for (const message of [
+      'TCPEdge/postgres: everybody may connect',
+      'TCPEdge/postgres is frozen: update',
+      'delete: IPRestriction/dashboard',
+    ])
+      expect(denied).toMatchObject({ status: 1, output: expect.stringContaining(message) });
+    expect(notApplied?.status).not.toBe(0);
+    expect((await run('edgewise get IPRestriction/dashboard manifests --format name')).status).toBe(0);
+  });
+
+  it('refuses what the rules cannot see: of many stacks, a failed run, a cut file, another format and no plan', async () => {
+    const { page, folder, run } = await createProject();
+    await page('conftest');
+    const stack = (name: string, more = '') =>
+      `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${name} }\n---\napiVersion: edgewise/v1\nkind: AgentIngress\nmetadata: { name: a }\nspec: { domain: ${name}.example.com }\n${more}`;
+    const write = async (files: Readonly<Record<string, string>>) => {
+      for (const [name, content] of Object.entries(files)) {
+        await mkdir(join(folder, 'live', name), { recursive: true });
+        await writeFile(join(folder, 'live', name, 'edgewise.yaml'), content);
+      }
+    };
+    const test = (file: string) => run(`conftest test --policy plan-policy ${file}`);
+    await write({ one: stack('one'), two: stack('two') });
+    expect(await run('edgewise plan -R live --format json >many.json')).toMatchObject({ status: 0 });
+    expect(await test('many.json')).toEqual(createResult('4 tests, 4 passed'));
+    expect(await run('edgewise apply -R live --yes >applied.txt')).toMatchObject({ status: 0 });
+
+    await write({ two: stack('two').replace(/---[\s\S]*/, '') });
+    await run('edgewise plan -R live --format json >many.json');
+    expect(await test('many.json')).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('delete: AgentIngress/a'),
+    });
+
+    await write({ two: stack('two', 'colour: red\n') });
+    const unseen = { status: 1, output: expect.stringContaining('not every stack has a plan of format') };
+    for (const command of ['plan -R live', 'plan live/two', 'plan live/none', 'validate -R live', 'get -R live']) {
+      await run(`edgewise ${command} --format json >failed.json`);
+      expect(await test('failed.json'), command).toMatchObject(unseen);
+    }
+    const whole = await readFile(join(folder, 'plan.json'), 'utf8');
+    await writeFile(join(folder, 'cut.json'), whole.slice(0, whole.length / 2));
+    expect((await test('cut.json')).status).not.toBe(0);
+    await writeFile(join(folder, 'later.json'), whole.replace('"format": 6', '"format": 7'));
+    expect(await test('later.json')).toMatchObject(unseen);
   });
 });
 

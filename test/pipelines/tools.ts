@@ -10,7 +10,7 @@ export interface ToolResult {
 }
 
 /** Programs that take minutes to build: their tests run in `.ci/other-tools`, and not in `.ci/run`. */
-const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['conftest', 'helm']);
+const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['helm']);
 
 /** Which programs are required: `1` or `all`. */
 export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
+import { changePlan, readOnlyStack } from '../results.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L a@example.com';
 const CERTIFICATE = { ssh_certificate_authority_id: 'sshca_one', public_key: KEY, principals: ['alice'] };
@@ -15,7 +16,7 @@ async function planNext(from: string, to: string, options = '') {
   expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
   await write({ 'edgewise.yaml': STACK + to });
   const { stdout } = await edgewise(`plan --format json --token-directory tokens ${options}`);
-  return JSON.parse(stdout);
+  return readOnlyStack(stdout);
 }
 
 /** Lists the dangers of each change that is not a no-op. */
@@ -94,7 +95,7 @@ describe('the dangers of', () => {
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const lifecycle = { renamed_from: { stack: 'test', name: 'one' } };
     await write({ 'edgewise.yaml': STACK.replace('test', 'other') + toManifest('TCPEdge', 'one', {}, { lifecycle }) });
-    const { changes } = JSON.parse((await edgewise('plan --format json')).stdout);
+    const { changes } = readOnlyStack((await edgewise('plan --format json')).stdout);
     expect(changes).toMatchObject([
       { action: 'take-over', dangers: [{ group: 'ownership', danger: 'handed-over', from: 'test', to: 'other' }] },
     ]);
@@ -133,9 +134,11 @@ describe('the dangers of', () => {
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK });
     await edgewise('plan -o plan.json --allow-deletes');
-    const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
-    delete plan.changes[0].dangers;
-    await write({ 'harmless.json': JSON.stringify(plan) });
+    const harmless = changePlan(await readFile(join(folder, 'plan.json'), 'utf8'), (plan) => {
+      delete plan.changes[0].dangers;
+      return plan;
+    });
+    await write({ 'harmless.json': harmless });
     const { exitCode, stdout } = await edgewise('apply harmless.json --yes --allow-deletes --manifests .');
     expect(stdout).toContain('not as approved: traffic: it will be deleted');
     expect(exitCode).toBe(6);

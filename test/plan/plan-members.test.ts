@@ -136,7 +136,11 @@ interface Schema {
   readonly items?: Schema;
 }
 
-const SCHEMA: Schema = JSON.parse(readFileSync('schemas/plan.schema.json', 'utf8'));
+const RESULT: Schema = JSON.parse(readFileSync('schemas/result.schema.json', 'utf8'));
+const OF_PLAN: Schema = RESULT.properties?.['stacks']?.items?.properties?.['plan'] ?? {};
+
+/** The document of a plan has its format. */
+const SCHEMA: Schema = { properties: { ...OF_PLAN.properties, format: {} } };
 
 /** Lists all members, down to those without members in the rules. */
 function listRules(rules: MemberRules, schema: Schema, prefix = ''): readonly (readonly [string, string])[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
@@ -80,7 +81,7 @@ describe('a policy among the manifests', () => {
     expect(stdout.match(/^ *warning\[policy-violated\].*/gm)).toEqual([
       'warning[policy-violated]: TCPEdge/a: Whose is it? (policy owned)',
     ]);
-    const saved = JSON.parse((await workspace.edgewise('plan --format json')).stdout);
+    const saved = readOnlyStack((await workspace.edgewise('plan --format json')).stdout);
     expect(saved.diagnostics.map(({ code }: { readonly code: string }) => code)).not.toContain('policy-violated');
   });
 
@@ -103,7 +104,7 @@ describe('a policy among the manifests', () => {
     const edges = Array.from({ length: 15 }, (_, index) => toEdge(`e${index + 10}`, 20_001 + index));
     const warning = toPolicyText('advice', { require: 'false', message: 'Hm.', severity: 'warning' });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + edges.join('') + OWNED + warning });
-    const { violations, diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
+    const { violations, diagnostics } = readOnlyStack((await edgewise('plan --format json')).stdout);
     expect(violations).toHaveLength(11);
     expect(violations.at(-1)).toMatchObject({
       message: 'The policy owned refuses 5 more resources.',

@@ -5,6 +5,7 @@ import { openStack, parsePlan, StackError } from '../../src/index.ts';
 import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
+import { changePlan } from '../results.ts';
 import { OWNED, toPolicyText } from './policy-text.ts';
 
 const EDGE = toEdge('a', 20001);
@@ -21,7 +22,7 @@ async function savePlan(line = 'plan edgewise.yaml -o plan.json', files: Readonl
 
 function edit({ folder }: Workspace, change: (plan: PlanFileContent) => unknown): void {
   const file = join(folder, 'plan.json');
-  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')))));
+  writeFileSync(file, changePlan(readFileSync(file, 'utf8'), change));
 }
 
 const countWrites = ({ recorder }: Workspace): number =>

@@ -7,11 +7,12 @@ import {
   KIND_INDEPENDENT_POLICY_TYPES,
   listFieldsMissingFromVocabulary,
 } from '../../src/policy/vocabulary.ts';
-import { createPlanJsonSchema } from '../../src/schemas/plan.ts';
+import { createResultJsonSchema } from '../../src/schemas/results.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { toPolicyText } from './policy-text.ts';
 
-const PLAN = createPlanJsonSchema();
+const RESULT = createResultJsonSchema();
 
 /** The schema at a path of a schema. */
 function getSchemaAt(schema: Json | undefined, ...path: readonly string[]): JsonObject {
@@ -26,9 +27,10 @@ function getSchemaAt(schema: Json | undefined, ...path: readonly string[]): Json
 /** Resolves a reference. */
 function toPart(schema: JsonObject): JsonObject {
   const { $ref } = schema;
-  return typeof $ref === 'string' ? getSchemaAt(PLAN, ...$ref.split('/').slice(1)) : schema;
+  return typeof $ref === 'string' ? getSchemaAt(RESULT, ...$ref.split('/').slice(1)) : schema;
 }
 
+const PLAN = getSchemaAt(RESULT, 'properties', 'stacks', 'items', 'properties', 'plan');
 const CHANGE = getSchemaAt(PLAN, 'properties', 'changes', 'items', 'properties');
 
 function listNames(schema: JsonObject): readonly string[] {
@@ -72,7 +74,7 @@ describe('the variables of expressions', () => {
     const { stdout } = await edgewise('plan --policies rules.yaml --format json', {
       env: { EDGEWISE_COMMIT: 'c0ffee1' },
     });
-    const shown = JSON.parse(stdout);
+    const shown = readOnlyStack(stdout);
     const told = Object.fromEntries(
       shown.violations.map(({ policy, message }: Record<'policy' | 'message', string>) => [
         policy,

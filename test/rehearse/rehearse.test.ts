@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const BACKEND = { backend: { backend_id: 'WeightedBackend/pool' } };
 
 /** Returns the findings and figures of a plan. */
 function readPlan(stdout: string) {
-  const { diagnostics, rehearsal, writes, violations } = JSON.parse(stdout);
+  const { diagnostics, rehearsal, writes, violations } = readOnlyStack(stdout);
   const findings: readonly { code: string; severity: string; message: string }[] = diagnostics;
   return {
     rehearsal,
@@ -20,7 +21,8 @@ function readPlan(stdout: string) {
 
 /** The gaps of a plan, each with the address of its change. */
 function listGaps(stdout: string) {
-  const changes: readonly { address: string; dangers?: readonly { danger: string }[] }[] = JSON.parse(stdout).changes;
+  const changes: readonly { address: string; dangers?: readonly { danger: string }[] }[] =
+    readOnlyStack(stdout).changes;
   return changes.flatMap(({ address, dangers = [] }) =>
     dangers.filter(({ danger }) => danger === 'gap').map((gap) => [address, gap]),
   );

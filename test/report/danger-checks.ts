@@ -7,6 +7,7 @@ import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/f
 import type { FormatOptions, PlanReport } from '../../src/report/report.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { createStacksView } from '../../src/report/view/stacks-view.ts';
+import { readOnlyStack } from '../results.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';
 import { createPlan, PLAIN } from './sample-plans.ts';
@@ -51,7 +52,7 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   expect(heading?.text).toBe(count);
   expect(elements.filter(({ attributes }) => attributes.get('class') === 'danger')).toHaveLength(dangers.length);
 
-  const json = JSON.parse((await loadReportRenderer('json'))(report, WIDE));
+  const json = readOnlyStack((await loadReportRenderer('json'))(report, WIDE));
   expect(json.dangers).toEqual(counts);
   const { runs } = JSON.parse((await loadReportRenderer('sarif'))(report, WIDE));
   const results: readonly { ruleId: string; message: { text: string } }[] = runs[0].results;
@@ -66,7 +67,7 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
   const twice = Object.fromEntries(DANGER_GROUP_NAMES.map((group) => [group, 2 * counts[group]]));
   const joined = JSON.parse((await loadStacksReportRenderer('json'))(run, WIDE));
-  expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
+  expect(joined.stacks).toMatchObject([{ plan: { dangers: counts } }, { plan: { dangers: counts } }]);
   const [log] = JSON.parse((await loadStacksReportRenderer('sarif'))(run, WIDE)).runs;
   expect(log.properties).toEqual({ dangers: twice });
   const all: readonly { properties?: { stack: string; group?: string } }[] = log.results;

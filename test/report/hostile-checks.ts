@@ -8,10 +8,9 @@ import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import {
   renderApplyJson,
-  renderFailureJson,
+  renderJsonReport,
   renderPlanJson,
   renderSubmissionJson,
-  renderValidationJson,
 } from '../../src/report/machine/json.ts';
 import type { FormatOptions, TextStyleOptions } from '../../src/report/report.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
@@ -104,11 +103,11 @@ export function expectPrintableJson(plan: Plan, result: ApplyResult, message: st
   const documents = [
     renderPlanJson(plan),
     renderApplyJson(plan, result, { diagnostics, error: new Error(message) }),
-    renderFailureJson({ plan, diagnostics, error: { message } }),
-    renderValidationJson({ files: 1, resources: 1, diagnostics }),
+    renderJsonReport({ about: 'failure', failure: { diagnostics, error: { message } } }),
+    renderJsonReport({ about: 'validation', command: 'validate', validation: { files: 1, resources: 1, diagnostics } }),
   ];
   for (const document of documents) expectPrintable(document);
-  expect(JSON.parse(documents[2] ?? '').error).toEqual({ message });
+  expect(JSON.parse(documents[2] ?? '').failure.error).toEqual({ message });
 }
 
 /** Lists the lines without indentation, which only edgewise writes. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/machine/json.ts';
+import { renderApplyJson, renderPlanJson } from '../../src/report/machine/json.ts';
 import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { redactPlan } from '../../src/report/view/redact.ts';
 import { renderApplyResultText, renderPlanText } from './render.ts';
@@ -52,7 +52,6 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
     renderApplyResultText(plan, result, look),
     renderPlanJson(plan),
     renderApplyJson(plan, result),
-    renderFailureJson({ plan }),
   ];
   for (const form of forms) expect(form).not.toContain(SECRET);
   expect(renderPlanJson(plan)).toContain('seen');

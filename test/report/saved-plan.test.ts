@@ -6,6 +6,7 @@ import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
+import { parsePlan } from '../../src/stack/parse-plan.ts';
 import { validate } from '../manifest/explain.ts';
 import { renderPlanText } from './render.ts';
 import {
@@ -25,7 +26,7 @@ function render(plan: Plan): string {
 }
 
 function save(plan: Plan): Plan {
-  return JSON.parse(renderPlanJson(plan));
+  return parsePlan(renderPlanJson(plan));
 }
 
 /** Every kind with every field: created, deleted, and each field added, removed and changed. */

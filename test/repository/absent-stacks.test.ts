@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { commitAll, toStack } from './tree.ts';
 
 const FILES = {
@@ -32,7 +33,7 @@ async function createAccount(): Promise<Workspace> {
 
 async function listIds({ edgewise }: Workspace): Promise<Readonly<Record<string, string>>> {
   const { stdout } = await edgewise('drift live/api --format json');
-  const unowned: readonly { readonly stack?: string; readonly id: string }[] = JSON.parse(stdout).unowned;
+  const unowned: readonly { readonly stack?: string; readonly id: string }[] = readOnlyStack(stdout).unowned;
   return Object.fromEntries(unowned.map(({ stack = '', id }) => [stack, id]));
 }
 
@@ -62,16 +63,14 @@ describe('drift -R', () => {
       expect(exitCode).toBe(0);
     }
     const { stdout: json } = await workspace.edgewise('drift -R live --changed-since HEAD --format json');
-    const [{ report }] = JSON.parse(json).stacks;
-    expect(report.unowned).toMatchObject(
+    const { unowned } = readOnlyStack(json);
+    expect(unowned).toMatchObject(
       expect.arrayContaining([
         expect.objectContaining({ stack: 'web', absence: 'not-here' }),
         expect.objectContaining({ stack: 'elsewhere', absence: 'not-here' }),
       ]),
     );
-    expect(report.unowned.find(({ stack }: { readonly stack: string }) => stack === 'other')).not.toHaveProperty(
-      'absence',
-    );
+    expect(unowned.find(({ stack }: { readonly stack: string }) => stack === 'other')).not.toHaveProperty('absence');
   });
 
   it('counts them in metrics, also when there are none', async () => {

@@ -117,8 +117,8 @@ describe('stacks in several accounts of one service', () => {
       'live/b/edgewise.yaml': `${toStackOfAccount('b', 'TWO')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
     });
     const { stacks } = JSON.parse((await accounts.edgewise('plan -R live --format json')).stdout);
-    expect(stacks[0].report.changes).toEqual([]);
-    expect(stacks[0].report.diagnostics).toMatchObject([
+    expect(stacks[0].plan.changes).toEqual([]);
+    expect(stacks[0].plan.diagnostics).toMatchObject([
       {
         code: 'kept-for-hand-over',
         message: expect.stringContaining('is kept: the stack b takes it over as TCPEdge/y'),

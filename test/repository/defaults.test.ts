@@ -2,6 +2,7 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
 
 /** A `Defaults` document with these settings. */
@@ -145,7 +146,7 @@ describe('Defaults', () => {
       'tool.yaml': 'apiVersion: tool/v1\nkind: Defaults\nspec: { owner_label: wrong }\n',
     });
     expect(await listSetSettings(workspace, 'a')).toMatchObject({ owner_label: 'team Defaults shared.yaml:15' });
-    const { changes } = JSON.parse((await workspace.edgewise('plan a --format json')).stdout);
+    const { changes } = readOnlyStack((await workspace.edgewise('plan a --format json')).stdout);
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/a']);
   });
 
@@ -224,7 +225,7 @@ describe('Defaults', () => {
       'a/not-read.yaml': toEdge('not-read', 20002),
     });
     expect((await edgewise('plan a')).stderr).toContain('render-failed');
-    const { changes } = JSON.parse((await edgewise('plan a --render --format json')).stdout);
+    const { changes } = readOnlyStack((await edgewise('plan a --render --format json')).stdout);
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/printed']);
     const all = await edgewise('plan -R . --render --format json');
     expect(all.stdout).toContain('TCPEdge/printed');

@@ -18,7 +18,7 @@ describe('the resources of many stacks', () => {
     expect(values.stdout).toBe('s01\tTCPEdge/s01-edge\t1.tcp.example.net:20001\n');
     const { stacks } = JSON.parse((await edgewise('get -R live --format json')).stdout);
     expect(stacks).toMatchObject([
-      { folder: 'live/s00', stack: 's00', resources: [{ address: 'TCPEdge/s00-edge' }] },
+      { folder: 'live/s00', stack: 's00', inventory: { resources: [{ address: 'TCPEdge/s00-edge' }] } },
       { stack: 's01' },
       { stack: 's02' },
     ]);
@@ -28,5 +28,12 @@ describe('the resources of many stacks', () => {
     expect(broken.exitCode).toBe(3);
     expect(broken.stdout).toBe('s00\tTCPEdge/s00-edge\ns02\tTCPEdge/s02-edge\n');
     expect(broken.stderr).toContain('spec.colour is not a known field');
+    const { ok, stacks: all } = JSON.parse((await edgewise('get -R live --format json')).stdout);
+    expect(ok).toBe(false);
+    expect(all).toMatchObject([
+      { stack: 's00', ok: true, inventory: {} },
+      { stack: 's01', ok: false, failure: { diagnostics: [{ code: 'bad-field' }] } },
+      { stack: 's02', ok: true, inventory: {} },
+    ]);
   });
 });

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { toRendered, WEB } from './rendered.ts';
 import { toStack } from './tree.ts';
 
 async function listPlanned({ edgewise }: Workspace, line: string): Promise<readonly string[]> {
   const { stdout, stderr, exitCode } = await edgewise(`plan ${line} --format json`);
   expect(exitCode, stdout + stderr).toBe(0);
-  return JSON.parse(stdout).changes.map(
+  return readOnlyStack(stdout).changes.map(
     ({ action, address }: Readonly<Record<string, string>>) => `${action} ${address}`,
   );
 }
@@ -134,7 +135,7 @@ describe('a stack with spec.render', () => {
     const workspace = await createWorkspace({ ...WEB, 'web/edgewise.yaml': toRendered('web', 'exit 1') });
     const stdin = toEdge('piped', 20003);
     const { stdout } = await workspace.edgewise('plan web - --format json', { stdin });
-    expect(JSON.parse(stdout).changes).toMatchObject([{ action: 'create', address: 'TCPEdge/piped' }]);
+    expect(readOnlyStack(stdout).changes).toMatchObject([{ action: 'create', address: 'TCPEdge/piped' }]);
     // A tool that prints the Stack again: its spec.render has already run.
     const whole = `${WEB['web/edgewise.yaml']}${stdin}`;
     expect((await workspace.edgewise('validate -', { stdin: whole })).exitCode).toBe(0);

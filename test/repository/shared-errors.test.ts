@@ -36,8 +36,8 @@ describe('an error that several stacks share', () => {
     const { edgewise } = await createRepositoryWithMistake();
     const { stacks } = JSON.parse((await edgewise('plan -R live --format json')).stdout);
     const codes = stacks.map(
-      ({ report }: { readonly report: { readonly diagnostics: readonly { readonly code: string }[] } }) =>
-        report.diagnostics.map(({ code }) => code),
+      ({ failure }: { readonly failure: { readonly diagnostics: readonly { readonly code: string }[] } }) =>
+        failure.diagnostics.map(({ code }) => code),
     );
     expect(codes).toEqual([['bad-value'], ['bad-value'], ['bad-value']]);
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
@@ -78,7 +79,7 @@ describe('the stacks of a tree', () => {
       'a/b/c/edge.yaml': toEdge('c', 20003),
     });
     const plan = async (folder: string) => {
-      const { changes } = JSON.parse((await edgewise(`plan ${folder} --format json`)).stdout);
+      const { changes } = readOnlyStack((await edgewise(`plan ${folder} --format json`)).stdout);
       return changes.map(({ address }: { readonly address: string }) => address);
     };
     expect(await plan('a')).toEqual(['TCPEdge/a']);

@@ -11,7 +11,8 @@ import {
   type StackError,
   type StackOptions,
 } from '../../src/index.ts';
-import { renderStackResourcesJson } from '../../src/report/machine/inventory.ts';
+import { createInventoryEntry } from '../../src/report/machine/inventory.ts';
+import { renderResultJson } from '../../src/report/machine/json.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 
@@ -55,9 +56,10 @@ describe('a stack of the library', () => {
       caFile: undefined,
     });
     const shown = await workspace.edgewise('plan --format json', { env });
-    expect(renderPlanJson(await stack.plan())).toBe(shown.stdout);
+    expect(renderPlanJson(await stack.plan(), { folder: '.' })).toBe(shown.stdout);
     const inventory = await workspace.edgewise('get --format json', { env });
-    expect(renderStackResourcesJson(await stack.get())).toBe(inventory.stdout);
+    const entry = { ...createInventoryEntry(await stack.get()), folder: '.' };
+    expect(renderResultJson('get', [entry])).toBe(inventory.stdout);
   });
 
   it('accepts manifests as text', async () => {

@@ -16,12 +16,11 @@ import {
   checkKindHasReadableField,
   checkValueAtPath,
   chooseNamedResource,
-  createStackResourcesDocument,
+  createInventoryEntry,
   renderInventoryAddressLines,
-  renderStackResourcesJson,
   renderValueLinesAtPath,
 } from '../../report/machine/inventory.ts';
-import { renderPrintableJson } from '../../report/machine/json.ts';
+import { createResultDocument, createResultEntry, renderResultJson } from '../../report/machine/json.ts';
 import { renderRunText } from '../../report/render-text.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
@@ -123,7 +122,7 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
     [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
-    ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
+    ['edgewise get --format json | jq -r .stacks[].inventory.resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: GetCommandFlags) =>
     act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
       getResources(words, flags, context),
@@ -153,6 +152,8 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
           found.map(([, inventory]) => inventory),
           context,
         );
+        const { name } = given.format;
+        if (name === 'json' || name === 'yaml') context.stdout.write(renderResult(found, name, parts));
         if (isMany) return showMany(found, { flags: given, isOne: false, context }, { run, parts });
         for (const [, inventory] of found)
           context.stdout.write(renderInventory(inventory, { flags: given, isOne: one !== undefined, context }));
@@ -201,6 +202,21 @@ function lookAtResource(address: string): string {
   return `If its manifest was changed, apply that first. Otherwise look at the resource at the service, or replace it: edgewise apply --rotate ${address}`;
 }
 
+/** The document of the run. A stack that was not read has its failure there. */
+function renderResult(
+  found: readonly (readonly [StackFolder, StackInventory])[],
+  format: 'json' | 'yaml',
+  parts: readonly StackReportPart[],
+): string {
+  const numbers = createHiddenNumbers();
+  const entries = parts.map(({ folder, name, report }) => {
+    const [, inventory] = found.find(([one]) => parts.length === 1 || one.folder === folder) ?? [];
+    if (inventory === undefined) return { ...createResultEntry(report), stack: name, folder };
+    return { ...createInventoryEntry(redactInventory(inventory, numbers)), folder };
+  });
+  return format === 'json' ? renderResultJson('get', entries) : renderPlainYaml(createResultDocument('get', entries));
+}
+
 /** Shows what many stacks own. Errors of a stack are shown on stderr. */
 function showMany(
   found: readonly (readonly [StackFolder, StackInventory])[],
@@ -209,33 +225,19 @@ function showMany(
 ): ExitCode {
   const { context } = options;
   const numbers = createHiddenNumbers();
-  const shown = found.map(([folder, one]) => [folder, redactInventory(one, numbers)] as const);
-  context.stdout.write(renderMany(shown, options));
+  for (const [folder, one] of found) {
+    const text = renderInventory(redactInventory(one, numbers), options);
+    const isTable = options.flags.format.name === 'table';
+    context.stdout.write(
+      isTable ? `── ${formatStackTitle(folder)}\n${text}\n` : text.replace(/^(?=.)/gm, `${folder.name}\t`),
+    );
+  }
   const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
   if (failed.length > 0) {
     const style = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
     context.stderr.write(renderRunText(createStacksReport(run, failed), style));
   }
   return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
-}
-
-function renderMany(found: readonly (readonly [StackFolder, StackInventory])[], shown: Shown): string {
-  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...createStackResourcesDocument(inventory) }));
-  const document = { format: 1, command: 'get', ok: true, stacks };
-  switch (shown.flags.format.name) {
-    case 'json':
-      return renderPrintableJson(document);
-    case 'yaml':
-      return renderPlainYaml(document);
-    case 'table':
-      return found
-        .map(([folder, inventory]) => `── ${formatStackTitle(folder)}\n${renderInventory(inventory, shown)}\n`)
-        .join('');
-    default:
-      return found
-        .map(([{ name }, inventory]) => renderInventory(inventory, shown).replace(/^(?=.)/gm, `${name}\t`))
-        .join('');
-  }
 }
 
 /**
@@ -292,9 +294,8 @@ function renderInventory(inventory: StackInventory, { flags, isOne, context }: S
       return renderInventoryText(view, getTextOptions(context.stdout, context, { ...flags, format: 'text' }));
     }
     case 'json':
-      return renderStackResourcesJson(inventory);
     case 'yaml':
-      return renderPlainYaml(createStackResourcesDocument(inventory));
+      return ''; // one document of the whole run
     case 'name':
       return renderInventoryAddressLines(inventory);
     case 'value':

@@ -17,7 +17,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
 import { type FormatFlags, getTextOptions, type ReportFileTarget, type RunFlags } from './present.ts';
 
-interface Publication {
+interface Publication extends Pick<FormatOptions, 'command' | 'folder'> {
   readonly flags: FormatFlags;
   /** Whether stdout has the result in the format of `--format` already. */
   readonly isShown?: boolean;
@@ -84,13 +84,15 @@ function showReportText(format: FormatName, text: string, { stdout }: Context): 
 
 /** Returns the facts about the run that formats for programs contain. */
 function createReportOptions(
-  { exitCode, applyCommand, locate }: Publication,
+  { exitCode, applyCommand, locate, command, folder }: Publication,
   context: Context,
 ): Partial<FormatOptions> {
   const { env, cwd, now } = context;
   const root = readSetting('repositoryRoot', { env }) ?? '';
   return {
     exitCode,
+    command,
+    folder,
     version: VERSION,
     at: now(),
     pipeline: readCiJobLinks(env),

@@ -7,10 +7,9 @@ import { describeWriteError } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
-import { isFailureReport, type Plan } from '../../model/plan.ts';
+import { isResultDocument, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
-import { renderPlanJson } from '../../report/machine/json.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -62,13 +61,14 @@ export function listManifestPathsForPlan(
   });
 }
 
+/** `text`: the document of one stack. */
 export async function writePlanFile(
   file: string,
-  plan: Plan,
+  text: string,
   context: OutputFileContext & Pick<Context, 'secrets'>,
 ): Promise<void> {
   try {
-    await writeResultFile(file, renderPlanJson(plan), context);
+    await writeResultFile(file, text, context);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
@@ -110,13 +110,13 @@ export function createLocateAtPlanFileStart(file: string): LocateManifest {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
 }
 
-/** Whether a path names a file that looks like a plan, or like the failure that `plan -o` wrote, and not like manifests. */
+/** Whether a path names a result of edgewise, such as a plan, and not manifests. */
 export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget): Promise<boolean> {
   if (path === '-') return false;
   try {
     const text = readInput(resolve(cwd, path), { budget, onlyFiles: true }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
-    return isJsonObject(value) && (('writes' in value && 'changes' in value) || isFailureReport(value));
+    return isJsonObject(value) && isResultDocument(value);
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;

@@ -14,7 +14,6 @@ import {
   type PlanIndexEntry,
   type PlanIndexFile,
 } from '../../model/stack-tree.ts';
-import { renderPlanJson } from '../../report/machine/json.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { PLAN_INDEX_SCHEMA } from '../../schemas/plan.ts';
 import { type Context, VERSION } from '../context.ts';
@@ -30,7 +29,7 @@ import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from './plan-file.
 type FolderContext = Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'budget' | 'secrets'>;
 
 export interface PlanFolderWriter {
-  readonly write: (file: string, plan: Plan) => Promise<void>;
+  readonly write: (file: string, plan: Plan, text: string) => Promise<void>;
   /** Removes a plan that this run wrote. */
   readonly withdraw: (file: string) => Promise<void>;
   /** Writes the index. Without an index, no plan in the folder can be applied. */
@@ -47,10 +46,9 @@ export async function createPlanFolderWriter(folder: string, context: FolderCont
   await clearFolder(folder, context);
   const plans = new Map<string, PlanIndexEntry>();
   return {
-    write: async (file, plan) => {
-      await writePlanFile(join(folder, file), plan, context);
-      const { stack, baseUrl } = plan;
-      plans.set(file, { file, stack, baseUrl, sha256: computeFileDigest(Buffer.from(renderPlanJson(plan))) });
+    write: async (file, { stack, baseUrl }, text) => {
+      await writePlanFile(join(folder, file), text, context);
+      plans.set(file, { file, stack, baseUrl, sha256: computeFileDigest(Buffer.from(text)) });
     },
     withdraw: async (file) => {
       if (plans.delete(file)) await removeFile(join(folder, file), context);

@@ -2,7 +2,8 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
+import { renderPlanJson } from '../../report/machine/json.ts';
+import type { CommandLine, PlanReport, Report, StackReportPart } from '../../report/report.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
@@ -196,14 +197,14 @@ export async function planStacks(
     };
     const parts = await planEach(run, { options: toPlanOptions(flags), describe });
     for (const [index, { report }] of parts.entries())
-      if (report.about === 'plan') await writer.write(run.selected.stacks[index], report.plan, run);
+      if (report.about === 'plan') await writer.write(run.selected.stacks[index], report, run);
     await writer.finish(run);
     return reportStacksRun(run, parts, { applyCommand: findApplyCommand(run, parts, flags) });
   });
 }
 
 interface PlanWriter {
-  readonly write: (folder: StackFolder | undefined, plan: Plan, run: StacksRun) => Promise<void>;
+  readonly write: (folder: StackFolder | undefined, report: PlanReport, run: StacksRun) => Promise<void>;
   readonly finish: (run: StacksRun) => Promise<void>;
 }
 
@@ -212,12 +213,17 @@ async function createPlanWriter(flags: PlanStacksFlags, context: Context): Promi
   const { out } = flags;
   if (out === undefined) return { write: async () => undefined, finish: async () => undefined };
   if (flags.recursive !== true)
-    return { write: (_, plan) => writePlanFile(out, plan, context), finish: async () => undefined };
+    return {
+      write: (stack, { plan, blocking }) =>
+        writePlanFile(out, renderPlanJson(plan, { folder: stack?.folder, blocking }), context),
+      finish: async () => undefined,
+    };
   const folder = await createPlanFolderWriter(out, context);
   return {
-    write: async (stack, plan, { selected }) => {
-      if (stack !== undefined && !hasPlanErrors(plan))
-        await folder.write(formatPlanFileName(stack, selected.tree), plan);
+    write: async (stack, { plan, blocking }, { selected }) => {
+      if (stack === undefined || hasPlanErrors(plan)) return;
+      const text = renderPlanJson(plan, { folder: stack.folder, blocking });
+      await folder.write(formatPlanFileName(stack, selected.tree), plan, text);
     },
     finish: ({ selected }) => folder.finish(selected),
   };

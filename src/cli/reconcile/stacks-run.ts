@@ -363,7 +363,11 @@ export function reportStacksRun(
   const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
   const [one] = parts;
   if (!isOfMany(run) && one !== undefined)
-    return outputReport(one.report, { flags, exitCode, applyCommand, locate: one.options.locate, ...more }, context);
+    return outputReport(
+      one.report,
+      { flags, exitCode, applyCommand, locate: one.options.locate, command: run.command, folder: one.folder, ...more },
+      context,
+    );
   const report = { ...createStacksReport(run, parts), applyCommand };
   return outputStacksReport(report, { flags, exitCode, ...more }, context);
 }

@@ -19,27 +19,15 @@ import { containsConcealed, formatConcealed, isConcealed } from '../../model/sec
 import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
-import { renderPrintableJson } from './json.ts';
+import type { ResultEntry } from './json.ts';
 
 /**
- * A JSON document with the resources of a stack. Each resource has its spec, as in a manifest, and the fields that the
- * service computed.
+ * The entry of a stack with its resources. Each resource has its spec, as in a manifest, and the fields that the service
+ * computed.
  */
-export function createStackResourcesDocument(inventory: StackInventory): JsonObject {
+export function createInventoryEntry(inventory: StackInventory): ResultEntry {
   const { stack, baseUrl, requests, resources } = redactInventory(inventory);
-  return {
-    format: 1,
-    command: 'get',
-    ok: true,
-    stack,
-    baseUrl,
-    requests,
-    resources: resources.map(createResourceDocument),
-  };
-}
-
-export function renderStackResourcesJson(inventory: StackInventory): string {
-  return renderPrintableJson(createStackResourcesDocument(inventory));
+  return { stack, ok: true, inventory: { baseUrl, requests, resources: resources.map(createResourceDocument) } };
 }
 
 export function renderInventoryAddressLines({ resources }: StackInventory): string {

@@ -1,6 +1,6 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
-import { createPlanFileContent } from '../../kinds/plan-file-content.ts';
-import { countActionsForDisplay, formatChangeAddress } from '../../model/change.ts';
+import { createPlanFileContent, type PlanFileContent } from '../../kinds/plan-file-content.ts';
+import { formatChangeAddress } from '../../model/change.ts';
 import { countDangersByGroup } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import {
@@ -15,20 +15,20 @@ import { toHarmlessJson } from '../../model/job-commands.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type ExtraChange, isSamePlan } from '../../model/plan.ts';
+import { type ExtraChange, isSamePlan, PLAN_FORMAT, type SafetyViolation } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
-import type { ComparisonReport, Failure, LintRuleRow, Report, SettingRow, Validation } from '../report.ts';
+import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
 /**
- * JSON documents for programs. The document of a plan is its plan file; every other document starts with `format`,
- * `command` and `ok`. Each document is one object and ends with a line break. What a terminal or a CI system would act on
- * is escaped, which does not change the values.
+ * JSON documents for programs. What `validate`, `plan`, `drift`, `apply`, `destroy`, `release` and `get` print is one shape: an entry for each
+ * stack, also for one stack. A plan file is that document with one entry. Each document is one object with sorted keys and
+ * ends with a line break. What a terminal or a CI system would act on is escaped, which does not change the values.
  */
 
-/** The version of the format of these documents. New fields do not change it. */
+/** The version of the format of documents that are no results of stacks. New fields do not change it. */
 const REPORT_FORMAT = 1;
 
 /** The last known state of a submission. `error` is present if the submission is not decided yet. */
@@ -40,88 +40,172 @@ export interface SubmissionState {
   readonly error?: Failure['error'];
 }
 
-/** A report as one JSON document. For a plan, even a blocked one, it is the content of the plan file. */
-export function renderJsonReport(report: Report): string {
+/** What one stack of a run has: a result, or why it has none. */
+export interface ResultEntry {
+  /** Absent: the name of the stack could not be read. */
+  readonly stack?: string | undefined;
+  /** The path of its manifests, as it was given or found. Absent: they were not files. */
+  readonly folder?: string | undefined;
+  /** The environment variable with the API key of the account. Absent if it is the default variable. */
+  readonly keyEnv?: string | undefined;
+  /** Whether the stack has a result without errors, of which nothing is refused or failed. */
+  readonly ok: boolean;
+  readonly plan?: PlanFileContent;
+  readonly result?: object;
+  readonly drift?: object;
+  readonly validation?: object;
+  readonly inventory?: object;
+  readonly comparison?: object;
+  readonly failure?: object;
+}
+
+/** Facts about a whole run. `failure`: it failed before it had a stack. */
+type RunFacts = { readonly failure?: object | undefined } & Readonly<Record<string, unknown>>;
+
+export function createResultDocument(
+  command: string | undefined,
+  stacks: readonly ResultEntry[],
+  more: RunFacts = {},
+): object {
+  const ok = more.failure === undefined && stacks.every((entry) => entry.ok);
+  return { ...more, format: PLAN_FORMAT, command: command ?? null, ok, stacks };
+}
+
+export function renderResultJson(...parts: Parameters<typeof createResultDocument>): string {
+  return toHarmlessJson(renderStableJson(createResultDocument(...parts)));
+}
+
+/** The result of a run on one stack. */
+export function renderJsonReport(report: Report, { command, folder }: FormatOptions = JSON_ALONE): string {
+  const name = command ?? getCommandOfReport(report);
+  if (report.about === 'failure' && report.failure.stack === undefined)
+    return renderResultJson(name, [], { failure: createFailureDocument(report.failure) });
+  return renderResultJson(name, [{ folder, ...createResultEntry(report) }]);
+}
+
+const JSON_ALONE: FormatOptions = { color: false, width: 0, verbose: false };
+
+function getCommandOfReport(report: Report): string | undefined {
   switch (report.about) {
     case 'plan':
-      return renderPlanJson(report.plan);
-    case 'comparison':
-      return renderPrintableJson({
-        format: REPORT_FORMAT,
-        command: report.command === 'diff' ? 'diff' : 'apply',
-        ok: report.command === 'diff' || isSamePlan(report.comparison),
-        ...createComparisonJson(report),
-      });
-    case 'apply':
-      return renderApplyJson(report.plan, report.result);
     case 'drift':
-      return renderDriftJson(report.drift);
+      return report.about;
+    case 'comparison':
+      return report.command === 'diff' ? 'diff' : 'apply';
+    case 'apply':
+      return report.plan.mode;
     case 'validation':
-      return renderValidationJson(report.validation, report.command);
+      return report.command;
     case 'failure':
-      return renderFailureJson(report.failure);
+      return report.failure.command;
     default:
       return assertNever(report);
   }
 }
 
-/** Renders the content of a plan file, as its published schema describes it. Equal plans give equal text. */
-export function renderPlanJson(plan: Plan): string {
-  return toHarmlessJson(renderStableJson(createPlanFileContent(redactPlan(plan))));
+/** The entry of a stack with this report. */
+export function createResultEntry(report: Report): ResultEntry {
+  switch (report.about) {
+    case 'plan':
+      return createPlanEntry(report.plan, report.blocking);
+    case 'comparison': {
+      const { command, comparison } = report;
+      const ok = command === 'diff' || isSamePlan(comparison);
+      return { stack: comparison.after.stack, ok, comparison: createComparisonJson(report) };
+    }
+    case 'apply':
+      return createApplyEntry(report.plan, report.result);
+    case 'drift':
+      return {
+        stack: report.drift.stack,
+        keyEnv: report.keyEnv,
+        ok: isEveryTargetCompared(report.drift) && !hasErrors(report.drift.diagnostics),
+        drift: createDriftJson(report.drift),
+      };
+    case 'validation': {
+      const { files, resources, diagnostics, stack, skipped } = report.validation;
+      return { stack, ok: !hasErrors(diagnostics), validation: { files, resources, skipped, diagnostics } };
+    }
+    case 'failure':
+      return { stack: report.failure.stack, ok: false, failure: createFailureDocument(report.failure) };
+    default:
+      return assertNever(report);
+  }
 }
 
-/**
- * A JSON document with the plan and the result of its apply. `ok`: all writes succeeded, no token had to be rescued, and
- * there was no other error.
- */
-export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
-  const { command = plan.mode, diagnostics = [], error } = more;
-  return renderPrintableJson({
-    format: REPORT_FORMAT,
-    command,
+/** Renders a plan file, as the published schema of results describes it. Equal plans give equal text. */
+export function renderPlanJson(
+  plan: Plan,
+  {
+    folder,
+    blocking = plan.violations,
+  }: {
+    /** The path of its manifests. */
+    readonly folder?: string | undefined;
+    /** The violations without consent. Default: all of the plan. */
+    readonly blocking?: readonly SafetyViolation[] | undefined;
+  } = {},
+): string {
+  return renderResultJson('plan', [{ folder, ...createPlanEntry(plan, blocking) }]);
+}
+
+function createPlanEntry(plan: Plan, blocking: readonly SafetyViolation[]): ResultEntry {
+  const { stack, settings, diagnostics } = plan;
+  const ok = !hasErrors(diagnostics) && blocking.length === 0;
+  return { stack, keyEnv: settings.keyEnv, ok, plan: createPlanFileContent(redactPlan(plan)) };
+}
+
+/** A JSON document with the plan and the result of its apply. */
+export function renderApplyJson(plan: Plan, result: ApplyResult, more: ApplyFailure = {}): string {
+  return renderResultJson(plan.mode, [createApplyEntry(plan, result, more)]);
+}
+
+/** Why an apply ended early. */
+type ApplyFailure = Pick<Failure, 'diagnostics' | 'error'>;
+
+/** `ok`: all writes succeeded, no token had to be rescued, and there was no other error. */
+function createApplyEntry(
+  plan: Plan,
+  result: ApplyResult,
+  { diagnostics = [], error }: ApplyFailure = {},
+): ResultEntry {
+  return {
+    stack: plan.stack,
+    keyEnv: plan.settings.keyEnv,
     ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
-    interrupted: result.interrupted,
-    totals: countWriteOutcomes(result),
-    // The plan has the whole writes.
-    outcomes: result.outcomes.map(({ write, ...outcome }) => ({ write: write.id, address: write.address, ...outcome })),
-    tokens: result.tokens,
-    lookUps: result.lookUps,
-    next: createApplyView(plan, result).next,
-    diagnostics: [...result.diagnostics, ...diagnostics],
-    error: error && createErrorDocument(error),
     plan: createPlanFileContent(redactPlan(plan)),
-  });
+    result: {
+      interrupted: result.interrupted,
+      totals: countWriteOutcomes(result),
+      // The plan has the whole writes.
+      outcomes: result.outcomes.map(({ write, ...outcome }) => ({
+        write: write.id,
+        address: write.address,
+        ...outcome,
+      })),
+      tokens: result.tokens,
+      lookUps: result.lookUps,
+      next: createApplyView(plan, result).next,
+      diagnostics: [...result.diagnostics, ...diagnostics],
+      error: error && createErrorDocument(error),
+    },
+  };
 }
 
-/** The live state, compared with the manifests or a plan. `ok`: the comparison was complete. */
-function renderDriftJson(drift: Drift): string {
-  return renderPrintableJson({
-    format: REPORT_FORMAT,
-    command: 'drift',
-    ok: isEveryTargetCompared(drift),
+/** The live state, compared with the manifests or a plan. */
+function createDriftJson(drift: Drift): object {
+  return {
     drifted: hasDrift(drift),
     dangers: countDangersByGroup(drift.changes.flatMap(({ driftDangers = [] }) => driftDangers)),
     counts: countDriftStates(drift),
     coverage: countResourcesByOwner(drift),
     ...redactDrift(drift),
-  });
+  };
 }
 
-/** The result of a check of manifests. `ok`: the manifests are valid. */
-export function renderValidationJson(
-  { files, resources, diagnostics, stack, skipped }: Validation,
-  command = 'validate',
-): string {
-  return renderPrintableJson({
-    format: REPORT_FORMAT,
-    command,
-    ok: !hasErrors(diagnostics),
-    stack,
-    files,
-    resources,
-    skipped,
-    diagnostics,
-  });
+/** Why a command did not complete. */
+function createFailureDocument({ diagnostics = [], error }: Failure): object {
+  return { diagnostics, error: error && createErrorDocument(error) };
 }
 
 /**
@@ -135,20 +219,6 @@ export function renderSubmissionJson({ kind, command, shown, error }: Submission
     ok: error === undefined,
     error: error && createErrorDocument(error),
     [kind.submission.noun]: shown,
-  });
-}
-
-/** The document of a command that did not complete. `error` and `plan` are absent if there are none. */
-export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
-  return renderPrintableJson({
-    format: REPORT_FORMAT,
-    command: command ?? null,
-    ok: false,
-    stack,
-    diagnostics,
-    error: error && createErrorDocument(error),
-    totals: plan && countActionsForDisplay(plan.changes),
-    plan: plan && createPlanFileContent(redactPlan(plan)),
   });
 }
 
@@ -175,7 +245,6 @@ function createErrorDocument(error: NonNullable<Failure['error']>): object {
 function createComparisonJson({ comparison, names }: ComparisonReport): object {
   const { before, after, members, more, less, done } = redactComparison(comparison);
   return {
-    stack: after.stack,
     same: isSamePlan(comparison),
     before: { name: names.before, ...before.made },
     after: { name: names.after, ...after.made },
@@ -215,7 +284,7 @@ function createChangeDocument({ change, other, fields, dangers, changed }: Extra
 export function renderPolicyTestsJson({ cases, untested }: PolicyTestResults): string {
   const failed = cases.filter(({ failure }) => failure !== undefined).length;
   return renderPrintableJson({
-    format: 1,
+    format: REPORT_FORMAT,
     command: 'test-policy',
     ok: failed === 0,
     totals: { passed: cases.length - failed, failed },

@@ -1,12 +1,9 @@
 import { toHarmlessJson } from '../../model/job-commands.ts';
-import { parseJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { FormatOptions, StacksRunReport } from '../report.ts';
-import { countDangersInReports } from '../view/danger-view.ts';
+import type { StacksRunReport } from '../report.ts';
 import { quoteText } from '../view/escape.ts';
-import { createStacksView } from '../view/stacks-view.ts';
-import { renderJsonReport, renderPrintableJson } from './json.ts';
+import { createResultEntry, renderPrintableJson, renderResultJson } from './json.ts';
 
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, filesWithoutStack } = listing;
@@ -74,27 +71,13 @@ export function findGitLabReference(text: string): string | undefined {
   return /%\w+%/.exec(text)?.[0];
 }
 
-/** A run over many stacks as one JSON document that contains the document of each stack. */
-export function renderStacksReportJson(run: StacksRunReport, { exitCode = 0 }: FormatOptions): string {
-  const { rows, headline, summary } = createStacksView(run);
-  return renderPrintableJson({
-    format: 1,
-    command: run.command,
-    ok: exitCode === 0 || exitCode === 2,
-    root: run.root,
-    exitCode,
-    headline,
-    summary,
-    dangers: countDangersInReports(run.parts.map(({ report }) => report)),
-    stacks: run.parts.map(({ name, folder, keyEnv, exitCode: own, report }, index) => ({
-      stack: name,
-      folder,
-      keyEnv,
-      exitCode: own,
-      summary: rows[index]?.said ?? '',
-      dangers: countDangersInReports([report]),
-      report: parseJson(renderJsonReport(report)),
-    })),
-    ...createRemovalsPart(run.removals),
-  });
+/** A run over many stacks as one JSON document. */
+export function renderStacksReportJson({ command, parts, removals }: StacksRunReport): string {
+  const entries = parts.map(({ name, folder, keyEnv, report }) => ({
+    ...createResultEntry(report),
+    stack: name || undefined,
+    folder,
+    keyEnv,
+  }));
+  return renderResultJson(command, entries, createRemovalsPart(removals));
 }

@@ -89,8 +89,8 @@ export function withErrorsOnce<T extends { readonly parts: readonly StackReportP
 function listErrorKeys(report: Report): readonly string[] {
   switch (report.about) {
     case 'failure': {
-      const { error, plan, diagnostics = [] } = report.failure;
-      const own = error === undefined || plan !== undefined ? [] : [createErrorKey(error)];
+      const { error, diagnostics = [] } = report.failure;
+      const own = error === undefined ? [] : [createErrorKey(error)];
       return [...own, ...diagnostics.flatMap(listDiagnosticKeys)];
     }
     case 'validation':

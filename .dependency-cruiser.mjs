@@ -94,7 +94,6 @@ const EFFECTS = [
   'stack/open-transport',
   'stack/process-host',
   'explain/page-text',
-  'stack/render',
   'stack/run-plan',
   'repository/commit-files',
   'repository/missing-manifests',
@@ -207,11 +206,11 @@ export default {
     {
       name: 'process-is-a-parameter',
       comment:
-        'Only src/cli/program.ts and main.ts, what a program leaves out, and what ends a group of processes name the process; everything else gets what it needs from its caller.',
+        'Only src/cli/program.ts and main.ts, and what a program leaves out, name the process; everything else gets what it needs from its caller.',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli/(program|main)|stack/(process-host|render))[.]ts$',
+        pathNot: '^src/(cli/(program|main)|stack/process-host)[.]ts$',
       },
       to: { path: '^process$', dependencyTypes: ['core'] },
     },

@@ -12,14 +12,7 @@ import type { ServiceSettingOptions } from './settings/table.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
-import { createRenderCommandRunner } from './stack/render.ts';
-import {
-  readManifestTrust,
-  readSecretsNamedInEnvironment,
-  readSetting,
-  refuseUntrustedRender,
-  resolveSettingsFromManifests,
-} from './stack/settings.ts';
+import { readManifestTrust, readSecretsNamedInEnvironment, resolveSettingsFromManifests } from './stack/settings.ts';
 import { createAccount, createStack, type Stack } from './stack/stack.ts';
 
 /**
@@ -42,17 +35,6 @@ export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions,
   readonly sinks?: TokenSinks;
   /** Files and folders with policies. Policies among the manifests and in `spec.policies` of the Stack apply too. */
   readonly policies?: readonly string[];
-  /**
-   * Whether to run the command of `spec.render`, which prints the manifests of the stack. If false, a Stack with
-   * `spec.render` is an error. Default: false.
-   */
-  readonly render?: boolean;
-  /**
-   * The program and its arguments that print the manifests of a stack with `spec.render`, in place of the command there
-   * and without `render`, also if the manifests are untrusted. The folder of the stack is added as the last argument.
-   * Default: EDGEWISE_RENDER_WITH.
-   */
-  readonly renderWith?: readonly string[];
   /**
    * Whether the manifests are untrusted. If true, nothing is applied. A manifest setting that decides where the API key
    * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
@@ -99,7 +81,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 
-async function createHost({ cwd, env, now, apiKey, render = false, ...more }: StackOptions): Promise<Host> {
+async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Promise<Host> {
   const own = createProcessHost();
   const { untrusted, offered = [], root } = more;
   const given = {
@@ -112,8 +94,5 @@ async function createHost({ cwd, env, now, apiKey, render = false, ...more }: St
   };
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
-  const host = { ...given, env: known, secrets, ...readManifestTrust({ env: offered, untrusted, root }, given) };
-  const renderWith = more.renderWith ?? readSetting('renderWith', { env: known });
-  if (render && renderWith === undefined) refuseUntrustedRender(host);
-  return render || renderWith !== undefined ? { ...host, render: createRenderCommandRunner(host), renderWith } : host;
+  return { ...given, env: known, secrets, ...readManifestTrust({ env: offered, untrusted, root }, given) };
 }

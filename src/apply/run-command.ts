@@ -109,7 +109,7 @@ async function readCommandEnd({ reader }: UnlinkedFile): Promise<string> {
 /**
  * Formats the end of a program's standard error for a message, on one line. Redacts the secret before it cuts the text.
  */
-export function formatStderrExcerpt(stderr: string, secret: string): string {
+function formatStderrExcerpt(stderr: string, secret: string): string {
   const struck = createPieceMatcher(secret, PIECE_LENGTH).replace(stripVTControlCharacters(stderr), TOKEN_PLACEHOLDER);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;

@@ -7,12 +7,7 @@ import type { SecretRedactor } from '../model/secrets.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
 import { findRetiredCommandRemedy, findRetiredFlagRemedy } from '../settings/retired.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
-import {
-  readManifestTrust,
-  readSecretsNamedInEnvironment,
-  readSetting,
-  refuseUntrustedRender,
-} from '../stack/settings.ts';
+import { readManifestTrust, readSecretsNamedInEnvironment } from '../stack/settings.ts';
 import { refuseOneDash } from './commands/one-dash.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context, InputFileSet } from './context.ts';
@@ -86,12 +81,11 @@ async function runBody(
     if (flags.report !== undefined) await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
     trusting = { ...context, ...readManifestTrust(flags, context) };
     await refuseOutputPaths(flags, trusting);
-    const rendering = await createRendering(flags, trusting);
     if (flags.showSecrets === true) showSecrets(flags, secrets);
     const onSubject = (more: StackNameAndLocator): void => {
       subject = { ...subject, ...more };
     };
-    return await body({ ...trusting, onSubject, ...rendering });
+    return await body({ ...trusting, onSubject });
   } catch (error) {
     if (findUnreadablePart(error) !== undefined) throw error;
     return showFailure(error, { command, flags, ...subject }, trusting);
@@ -131,16 +125,6 @@ function showSecrets({ out }: RunFlags, secrets: SecretRedactor): void {
 
 /** Limits on everything that a run reads. Reading 100,000 resources three times uses half of these limits. */
 const RUN_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 500_000, of: 'one run' };
-
-/** Loads the code that runs commands that print manifests. Only if the user allows those of manifests, or names one. */
-async function createRendering(flags: RunFlags, context: Context): Promise<Pick<Context, 'render' | 'renderWith'>> {
-  const renderWith = readSetting('renderWith', { flags, env: context.env });
-  if (flags.render === true && renderWith === undefined) refuseUntrustedRender(context);
-  if (flags.render !== true && renderWith === undefined) return {};
-  const { createRenderCommandRunner } = await import('../stack/render.ts');
-  const { listenForInterrupts } = await import('./connection/stack-session.ts');
-  return { render: createRenderCommandRunner(context, { listen: () => listenForInterrupts(context) }), renderWith };
-}
 
 /** Loads the renderers of failures only if a command fails. */
 async function showFailure(error: unknown, command: FailedCommandContext, context: Context): Promise<ExitCode> {

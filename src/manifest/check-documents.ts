@@ -4,8 +4,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonObject, isSameJson, type JsonObject } from '../model/json.ts';
-import { parseRenderCommandAndPosition } from '../model/stack.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import {
@@ -39,21 +38,20 @@ function toKindPlace({ position }: ManifestDocument): FindingPlace {
   return { position, path: ['kind'], target: 'value' };
 }
 
-/** Reports every `Stack` except the first. Allows an unchanged copy of the first in the output of `spec.render`. */
+/** Reports every `Stack` except the first. */
 export function listExtraStackFindings([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
-  return others
-    .filter((document) => !isHandedThrough(document, first))
-    .map((document) => ({
-      document,
-      finding: {
-        code: 'duplicate-settings',
-        ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
-        path: ['metadata', 'name'],
-        target: 'value',
-        related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
-      },
-    }));
+  return others.map((document) => ({
+    document,
+    finding: {
+      code: 'duplicate-settings',
+      message: 'a run has one Stack, but this is the second',
+      remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
+      path: ['metadata', 'name'],
+      target: 'value',
+      related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
+    },
+  }));
 }
 
 /** The maximum number of stacks that a message names, so that it stays one sentence. */
@@ -64,11 +62,10 @@ const MAX_NAMED = 5;
  * `undefined` if there is at most one Stack, or if all are in one folder.
  */
 export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
-  const own = stacks.filter((document) => !isPrinted(document));
-  const folders = [...new Set(own.map(getDocumentFolder))].sort();
+  const folders = [...new Set(stacks.map(getDocumentFolder))].sort();
   const [first = ''] = folders;
   if (folders.length < 2) return undefined;
-  const names = own.map((stack) => (isResourceName(stack.name) ? stack.name : getDocumentFolder(stack))).sort();
+  const names = stacks.map((stack) => (isResourceName(stack.name) ? stack.name : getDocumentFolder(stack))).sort();
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   return {
     code: 'duplicate-settings',
@@ -76,26 +73,6 @@ export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocumen
     message: `these are ${names.length} stacks: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
     remedy: `Add -R (--recursive) for all of them, or give the path of one, such as ${first}.`,
   };
-}
-
-const SECOND_STACK = {
-  message: 'a run has one Stack, but this is the second',
-  remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
-};
-const PRINTED_STACK = {
-  message: 'the command of spec.render prints a Stack that differs from the Stack that names the command',
-  remedy: 'Print no Stack, or print it unchanged: the settings come from the file.',
-};
-
-/** Whether a document comes from the output of `spec.render`. */
-function isPrinted({ position }: ManifestDocument): boolean {
-  return parseRenderCommandAndPosition(position.source.file) !== undefined;
-}
-
-function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
-  const isSame =
-    document.name === first.name && isSameJson(document.value['spec'] ?? null, first.value['spec'] ?? null);
-  return isPrinted(document) && isSame;
 }
 
 /** Reports documents whose kind is not in the Stack's `spec.kinds`. */

@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
-import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
 /** Environment variables, and the names of those that manifests may read. */
@@ -114,6 +113,5 @@ export const REFUSE_FIELD_FILES: ReadFieldFile = () => ({
  * Resolves a path in a manifest against the manifest's folder. The result is relative to the same folder as `manifest`.
  */
 export function joinToManifestFolder(manifest: string, path: string): string {
-  const file = parseRenderCommandAndPosition(manifest)?.file ?? manifest;
-  return isAbsolute(path) ? path : join(file === STDIN_FILE_NAME ? '.' : dirname(file), path);
+  return isAbsolute(path) ? path : join(manifest === STDIN_FILE_NAME ? '.' : dirname(manifest), path);
 }

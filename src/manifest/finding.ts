@@ -8,7 +8,6 @@ import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
-import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { findRetiredFieldRemedy } from '../settings/retired.ts';
@@ -306,6 +305,6 @@ function locateFirst(node: Node): Span {
 }
 
 export function getDocumentFolder({ position }: Pick<ManifestDocument, 'position'>): string {
-  const file = parseRenderCommandAndPosition(position.source.file)?.file ?? position.source.file;
+  const { file } = position.source;
   return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }

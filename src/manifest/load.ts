@@ -35,10 +35,10 @@ export type ManifestContent = ManifestBytes | ManifestText;
 
 /** A manifest as bytes, such as a file that was read. */
 export interface ManifestBytes {
-  /** The path from the user, or `<stdin>` for `-`. For output of a command, the name from `formatRenderCommandAndPosition`. */
+  /** The path from the user, or `<stdin>` for `-`. */
   readonly file: string;
   readonly bytes: Uint8Array;
-  /** Set if only the Defaults in this file are used, because it is above the stack or the user did not name it. */
+  /** Set if only the Defaults in this file are used, because it is above the stack. */
   readonly onlyDefaults?: true;
 }
 
@@ -92,12 +92,12 @@ export async function readManifestFiles(
   paths: readonly string[],
   context: LoadContext,
 ): Promise<LoadedManifestSources> {
-  const { sources, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
+  const { sources, findings } = await loadManifestsWithFindings(paths, context);
   return { sources, diagnostics: findings.map(({ diagnostic }) => diagnostic) };
 }
 
-/** Reads manifests like `readManifestFiles`, and returns the folder of each finding. */
-export async function loadManifestsWithDiagnosticFolders(
+/** Reads manifests like `readManifestFiles`, and returns the folder and the link of each finding. */
+export async function loadManifestsWithFindings(
   paths: readonly string[],
   context: LoadContext,
 ): Promise<LocatedManifests> {
@@ -192,7 +192,7 @@ function keep(source: ManifestBytes, reading: Reading): void {
   reading.findings.push({ folder, diagnostic: createEmptyDiagnostic(source.file, 'is empty', remedy) });
 }
 
-export function isOnlyWhitespace(bytes: Uint8Array): boolean {
+function isOnlyWhitespace(bytes: Uint8Array): boolean {
   return bytes.every(isSpaceByte);
 }
 

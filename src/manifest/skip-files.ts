@@ -2,16 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import { dirname, relative } from 'node:path';
 import { toBuffer } from '../files/read-input.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
-import { isJsonArray } from '../model/json.ts';
-import type { SkippedFile } from '../model/state.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { FieldPath, SkippedFile } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
+import { decodeManifestSource } from './decode-source.ts';
 import type { ManifestEnvironment } from './environment.ts';
-import { mayBeOwnDocument } from './foreign.ts';
+import { locateSource } from './finding.ts';
+import { isApiVersionOfOthers, mayBeOwnDocument } from './foreign.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { compileIgnorePatterns } from './path-pattern.ts';
 import { createSourceText } from './source-text.ts';
-import { findSpecMemberInFile } from './stack-render.ts';
+import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
 /**
  * `spec.skip_files`: the files of other tools among the manifests. Because what is skipped may be deleted, a file with a
@@ -35,17 +37,41 @@ export function findSkipRuleInFile(
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): SkipRule | undefined {
-  const found = findSpecMemberInFile('skip_files', source, { env, kind });
-  if (found === undefined) return undefined;
-  const { value, isClear, locate } = found;
-  const patterns = isClear && isJsonArray(value) ? value.map((one) => (typeof one === 'string' ? one : '')) : [];
-  const findIndex = compileSkipPatterns(patterns, dirname(source.file));
-  return {
-    find: (file) => {
-      const index = findIndex(file);
-      return index === undefined ? undefined : { text: patterns[index] ?? '', place: locate([index], 'value') };
-    },
-  };
+  if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
+  const text = decodeManifestSource(source);
+  if ('code' in text) return undefined;
+  for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {
+    const [first] = listSkipFiles(value, kind, []);
+    if (first === undefined) continue;
+    const isUsed = findings.length === 0 && isJsonArray(first.value);
+    const patterns = isUsed ? first.value.map((one) => (typeof one === 'string' ? one : '')) : [];
+    const findIndex = compileSkipPatterns(patterns, dirname(source.file));
+    const position = { source: text, span, tree, base: first.base };
+    const locate = (index: number): SourcePlace =>
+      locateSource({ position, path: ['spec', 'skip_files', index], target: 'value' });
+    return {
+      find: (file) => {
+        const index = findIndex(file);
+        return index === undefined ? undefined : { text: patterns[index] ?? '', place: locate(index) };
+      },
+    };
+  }
+  return undefined;
+}
+
+/** Lists the `spec.skip_files` of a document, or of each member of a `List`. */
+function listSkipFiles(
+  value: Json,
+  wanted: 'Stack' | 'Defaults',
+  base: FieldPath,
+): readonly { readonly base: FieldPath; readonly value: Json }[] {
+  if (!isJsonObject(value)) return [];
+  const { kind, items, spec, apiVersion } = value;
+  if (kind === 'List' && items !== undefined && isJsonArray(items))
+    return items.flatMap((item, index) => listSkipFiles(item, wanted, [...base, 'items', index]));
+  if (kind !== wanted || isApiVersionOfOthers(apiVersion)) return [];
+  const patterns = spec !== undefined && isJsonObject(spec) ? spec['skip_files'] : undefined;
+  return patterns === undefined ? [] : [{ base, value: patterns }];
 }
 
 /** Compiles the patterns of a document in a folder. Files outside of the folder do not match. */

@@ -24,7 +24,6 @@ import {
 } from '../model/mark.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
-import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, ResourceLifecycle, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { POLICY_SPEC_SCHEMA, POLICY_TEST_SPEC_SCHEMA } from '../schemas/policy.ts';
@@ -46,6 +45,7 @@ import {
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
 import { concealDocuments } from './conceal.ts';
+import { decodeManifestSource } from './decode-source.ts';
 import {
   getDocumentLabelsAndAnnotations,
   type ReadContext,
@@ -69,7 +69,6 @@ import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import { suggestSkipPattern } from './skip-files.ts';
 import type { Span } from './source-text.ts';
-import { decodeManifestSource } from './stack-render.ts';
 import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
 
 /**
@@ -468,9 +467,9 @@ function createLocate({ position }: ManifestDocument): LocateValue {
 /** Matches the `apiVersion` of a manifest, in YAML or JSON. */
 const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
-/** Whether diagnostics may quote a text. Standard input and command output are always meant as manifests. */
+/** Whether diagnostics may quote a text. Standard input is always meant as manifests. */
 function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
-  if (file === STDIN_FILE_NAME || parseRenderCommandAndPosition(file) !== undefined) return true;
+  if (file === STDIN_FILE_NAME) return true;
   return DECLARATION.test(text) && !text.includes('\0');
 }
 

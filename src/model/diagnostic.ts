@@ -33,7 +33,6 @@ export const DIAGNOSTIC_CODES = {
     'A manifest names a path outside of the repository, inside of .git, or behind a symbolic link that leads there.',
   'manifest-not-read':
     'What looks like a manifest is not read, because of its ending, its folder or `spec.skip_files`.',
-  'render-failed': 'The command that prints the manifests of a stack failed, or the run may not start it.',
   'yaml-syntax': 'A file is not UTF-8 text, or a YAML or JSON document cannot be parsed.',
   'env-reference':
     'A manifest uses an environment variable that is not set, not offered to manifests, or not written well.',

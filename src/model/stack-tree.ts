@@ -20,8 +20,6 @@ export interface StackFolder {
   readonly inputs: readonly string[];
   /** `spec.policies`: files and folders with policies, relative to the folder. */
   readonly policies: readonly string[];
-  /** Whether `spec.render` is set: a command prints the manifests. It may read any file below the folder. */
-  readonly isRendered: boolean;
   /** Names of the stacks to whose resources this stack refers. */
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */

@@ -145,33 +145,3 @@ export function fillStackNameInPath(directory: string, stack: string): string {
 }
 
 export const NO_TOKEN_SETTINGS: TokenSettings = { default: undefined, credentials: {} };
-
-export interface RenderCommandPosition {
-  readonly file: string;
-  /** Counted from 1. */
-  readonly line: number;
-}
-
-/** Maximum number of characters of a command in a message: enough to recognize the command. */
-const MAX_SHOWN = 60;
-
-/** Returns the name by which messages refer to the output of a command: `kustomize build . (web/edgewise.yaml:7)`. */
-export function formatRenderCommandAndPosition(
-  words: readonly string[],
-  { file, line }: RenderCommandPosition,
-): string {
-  return `${formatShortenedRenderCommand(words)} (${file}:${line})`;
-}
-
-/** Formats a command on one line, cut to MAX_SHOWN characters. */
-export function formatShortenedRenderCommand(words: readonly string[]): string {
-  const text = words.join(' ').replace(/\s+/g, ' ').trim();
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-}
-
-/** Parses a name that `formatRenderCommandAndPosition` returned. `undefined` for any other text. */
-export function parseRenderCommandAndPosition(name: string): RenderCommandPosition | undefined {
-  if (!name.endsWith(')')) return undefined;
-  const [, file, line] = /^.* \((.+):(\d+)\)$/s.exec(name) ?? [];
-  return file === undefined ? undefined : { file, line: Number(line) };
-}

@@ -134,9 +134,9 @@ export interface FormatOptions extends TextStyleOptions {
   readonly toRepositoryPath?: (file: string) => string;
   /**
    * Takes the path of a source file that a tool reported, such as a kustomize origin, and returns its path from the
-   * root of the repository. `stack`: the file of the Stack whose `spec.render` ran the tool. Absent if none did.
+   * root of the repository. `output`: the file with what the tool printed, or `<stdin>`.
    */
-  readonly toOriginPath?: (path: string, stack?: string) => string;
+  readonly toOriginPath?: (path: string, output: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
   readonly describeRule?: (id: string) => DiagnosticCodeDescription | undefined;
   readonly locate?: LocateManifest | undefined;

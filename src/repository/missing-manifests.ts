@@ -7,7 +7,6 @@ import { isManifestName, isVisibleName, visitManifestFiles } from '../manifest/l
 import { isAtOrBelow } from '../manifest/path-pattern.ts';
 import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import type { MissingManifests } from '../model/plan.ts';
-import { parseRenderCommandAndPosition } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { ListMissingManifests } from '../stack/host.ts';
 import { GitError, type GitHost, openGitRepository } from './git.ts';
@@ -18,9 +17,8 @@ import { GitError, type GitHost, openGitRepository } from './git.ts';
  * not among them.
  */
 export const listMissingManifests: ListMissingManifests = async (state, host) => {
-  const isRendered = state.inputs.some(({ file }) => parseRenderCommandAndPosition(file) !== undefined);
   const found: MissingManifests[] = [];
-  for (const folder of listSearchedFolders(state, host)) found.push(await listMissingIn(folder, { isRendered, host }));
+  for (const folder of listSearchedFolders(state, host)) found.push(await listMissingIn(folder, host));
   const doubt = found.find((one) => one.doubt !== undefined)?.doubt;
   return { files: [...new Set(found.flatMap(({ files }) => files))], doubt };
 };
@@ -33,16 +31,9 @@ function listSearchedFolders({ paths = [] }: Pick<DesiredState, 'paths'>, host: 
     .filter((path) => findStats(path, statSync)?.isDirectory() === true && findRepository(path, host) !== undefined);
 }
 
-interface Search {
-  /** Whether a command reads the files. Then every file may matter, not only manifests. */
-  readonly isRendered: boolean;
-  readonly host: GitHost;
-}
-
-async function listMissingIn(folder: string, search: Search): Promise<MissingManifests> {
-  const { host } = search;
+async function listMissingIn(folder: string, host: GitHost): Promise<MissingManifests> {
   try {
-    const missing = await listLeftOut(folder, search);
+    const missing = await listLeftOutFiles(folder, host);
     const files = missing.length === 0 ? [] : withoutInnerStacks(missing, folder);
     return { files: files.map((file) => relative(host.cwd, file)) };
   } catch (error) {
@@ -53,24 +44,19 @@ async function listMissingIn(folder: string, search: Search): Promise<MissingMan
   }
 }
 
-/** Lists the real paths of the manifests of a repository that are not there, although they were not deleted. */
-export function listLeftOutFiles(top: string, host: GitHost): Promise<readonly string[]> {
-  return listLeftOut(top, { isRendered: false, host });
-}
-
-/** Lists the real paths of files in the index that are not there, although they were not deleted. */
-async function listLeftOut(folder: string, search: Search): Promise<readonly string[]> {
-  const { top, run } = openGitRepository(folder, search.host);
+/** Lists the real paths of the manifests in the index that are not in the folder, although they were not deleted. */
+export async function listLeftOutFiles(folder: string, host: GitHost): Promise<readonly string[]> {
+  const { top, run } = openGitRepository(folder, host);
   const below = relative(top, folder).split(sep).join('/');
   const listed = await run(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
   const found: string[] = [];
   for (const [, tag = '', mode, path = ''] of listed.matchAll(/(\w) (\d+) [^\t]*\t([^\0]*)\0/g)) {
     const file = join(top, path);
-    if (mode === SUBMODULE) found.push(...(await listLeftOutOfModule(file, search)));
+    if (mode === SUBMODULE) found.push(...(await listLeftOutOfModule(file, host)));
     // `S` is a file that a sparse checkout leaves out. In lower case: the user told git that it never changes.
     else if ((tag === 'S' || tag !== tag.toUpperCase()) && findStats(file) === undefined) {
       const way = below === '' ? path : path.slice(below.length + 1);
-      if (search.isRendered || isReadPath(way)) found.push(file);
+      if (isReadPath(way)) found.push(file);
     }
   }
   return found;
@@ -83,9 +69,9 @@ export function isReadPath(path: string): boolean {
 
 const SUBMODULE = '160000';
 
-async function listLeftOutOfModule(folder: string, search: Search): Promise<readonly string[]> {
+async function listLeftOutOfModule(folder: string, host: GitHost): Promise<readonly string[]> {
   if (isEmptyFolder(folder)) return [folder];
-  return findStats(join(folder, '.git')) === undefined ? [] : listLeftOut(folder, search);
+  return findStats(join(folder, '.git')) === undefined ? [] : listLeftOutFiles(folder, host);
 }
 
 function isEmptyFolder(folder: string): boolean {

@@ -109,7 +109,7 @@ function createStackRule(stack: StackFolder, folder: string, comparison: Compari
     const isInside = other !== stack && path !== undefined && file !== undefined && isAtOrBelow(path, folder);
     return isInside && compareFile(file, files) === undefined ? [path, followPath(path, files).real ?? path] : [];
   });
-  const rule = stack.isRendered ? ALL_FILES : MANIFESTS;
+  const rule = MANIFESTS;
   if (inner.length === 0) return rule;
   const left = new Set(inner);
   const isFolder = (path: string): boolean => rule.isFolder(path) && !left.has(path);

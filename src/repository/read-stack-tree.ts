@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { isApiVersionOfOthers, isDocumentOfOthers, mayBeOwnDocument } from '../manifest/foreign.ts';
-import { type ManifestBytes, visitManifestFiles } from '../manifest/load.ts';
+import { visitManifestFiles } from '../manifest/load.ts';
 import { readDefaultsUpward } from '../manifest/load-upward.ts';
 import { compileSkipPatterns } from '../manifest/skip-files.ts';
 import {
@@ -212,15 +212,6 @@ const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 /** The references of manifests to other stacks. */
 type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes'>;
 
-/** Reads the references to other stacks from manifests in memory, such as the output of `spec.render`. */
-export function parseManifestStackDependencies(
-  sources: readonly ManifestBytes[],
-  context: Pick<FindContext, 'env' | 'offered'>,
-): StackDependencies {
-  const env = createManifestEnvironment(context);
-  return mergeDependencies(sources.map(({ bytes }) => collectDependencies(parseReadableFileDocuments(bytes, env))));
-}
-
 /** Lists the references to other stacks in a file. A file that is not valid YAML takes over nothing. */
 function collectDependencies({ documents, isBroken }: ReadableFileDocuments): StackDependencies {
   const dependsOn = documents.flatMap(({ kind, spec }) => {
@@ -274,7 +265,6 @@ function createStackFolder(
     ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listPathsBelow('inputs', folder, layers),
     policies: listPathsBelow('policies', folder, layers),
-    isRendered: find('render') !== undefined,
     ...mergeDependencies(members),
   };
 }
@@ -318,6 +308,7 @@ export function createDuplicateStackError(first: StackFolder, second: StackFolde
     code: 'duplicate-stack',
     severity: 'error',
     message: `${first.file} and ${second.file} both define a stack ${second.name}${at}, so each would delete what the other creates`,
-    remedy: 'Give one of them another name. The name is part of the mark on every resource.',
+    remedy:
+      'Give one of them another name. The name is part of the mark on every resource. If a tool renders one from the other, name the rendered folder, with -R.',
   };
 }

@@ -3,9 +3,8 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder, StackTree, TreeChanges } from '../model/stack-tree.ts';
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
-import { loadStackManifestSources } from '../stack/load-stack.ts';
 import { readChangedStacks } from './read-changes.ts';
-import { type GivenConnection, parseManifestStackDependencies, readStackTree } from './read-stack-tree.ts';
+import { type GivenConnection, readStackTree } from './read-stack-tree.ts';
 
 export interface StackSelectionOptions extends GivenConnection {
   /** The names of the selected stacks. If empty, all stacks are selected, unless the names come from plan files. */
@@ -34,15 +33,14 @@ export async function selectStacks(
   context: Host,
 ): Promise<SelectedStacks> {
   const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
-  const found = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
-  if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
+  const tree = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
+  if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
-  if (found.stacks.length === 0 && since === undefined) throw createNothingFoundError(found);
-  const unknown = names.find((name) => !found.stacks.some((stack) => stack.name === name));
-  if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, found);
-  const tree = await renderTree(found, context);
+  if (tree.stacks.length === 0 && since === undefined) throw createNothingFoundError(tree);
+  const unknown = names.find((name) => !tree.stacks.some((stack) => stack.name === name));
+  if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, tree);
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
-  if (found.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(found);
+  if (tree.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(tree);
   const named = tree.stacks.filter((stack) => isSelectedByName(stack, filter));
   return {
     tree,
@@ -85,33 +83,4 @@ export function adviseOnUnselectedStack(name: string, { tree, stacks }: Selected
   if (found === undefined)
     return `No stack below ${tree.root} has the name ${name}: correct it, or apply that stack where it is.`;
   return stacks.includes(found) ? undefined : `The stack ${name} is not selected: apply it first, in ${found.folder}.`;
-}
-
-/**
- * The maximum number of `spec.render` commands that run at the same time: each may need much memory.
- * Four keep the processors of a usual CI machine busy.
- */
-const AT_ONCE = 4;
-
-/**
- * Reads the dependencies of rendered stacks from the output of their commands, and returns the tree with these
- * dependencies. All stacks are rendered, even if the run selects a few, because any stack may take over resources of a
- * selected one. A command that fails is reported when its stack is read.
- */
-async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
-  const rendered = tree.stacks.filter(({ isRendered }) => isRendered);
-  if (rendered.length === 0 || context.render === undefined) return tree;
-  const found = new Map<StackFolder, StackFolder>();
-  const waiting = rendered.values();
-  const work = async (): Promise<void> => {
-    for (const stack of waiting) found.set(stack, await renderNameOfStack(stack, context));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return { ...tree, stacks: tree.stacks.map((stack) => found.get(stack) ?? stack) };
-}
-
-async function renderNameOfStack(stack: StackFolder, context: Host): Promise<StackFolder> {
-  const readStdin = async () => new Uint8Array();
-  const { sources, isPartial } = await loadStackManifestSources([stack.folder], { ...context, readStdin });
-  return isPartial ? stack : { ...stack, ...parseManifestStackDependencies(sources, context) };
 }

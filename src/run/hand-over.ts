@@ -37,7 +37,7 @@ function mayMean({ serviceId }: StackFolder, folder: StackFolder, { stacks }: St
 export async function refuseTakeOverWithOldManifest(
   folder: StackFolder,
   { stacks }: StackTree,
-  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'render'>,
+  context: Pick<Host, 'cwd' | 'uid' | 'env'>,
 ): Promise<void> {
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, serviceId }) => name === stack && serviceId === folder.serviceId);

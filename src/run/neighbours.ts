@@ -94,7 +94,6 @@ function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): 
     keyEnv,
     inputs: [],
     policies: [],
-    isRendered: false,
     dependsOn: Array.from(crossStackReferences.values(), (reference) => reference.stack),
     takes,
   };

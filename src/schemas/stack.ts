@@ -52,8 +52,6 @@ function createSettingTypeSchema(type: SettingType): z.ZodType {
       return z.boolean();
     case 'enum':
       return type.title === undefined ? z.enum(type.values) : createSharedEnumSchema(type, type.title);
-    case 'command':
-      return createCommandLineSchema({ examples: type.examples }, z.string().min(1));
     case 'list': {
       const list = z.array(createSettingTypeSchema(type.of));
       return type.minItems > 0 ? list.min(type.minItems) : list;
@@ -128,8 +126,8 @@ function createCommandSchema() {
 }
 
 /** Schema of a program and its arguments. Registered last, because a description makes another schema. */
-function createCommandLineSchema(meta: z.core.GlobalMeta = {}, word = z.string()) {
-  return z.array(word).min(1).meta(meta).register(COMMAND_LINES, {});
+function createCommandLineSchema(meta: z.core.GlobalMeta = {}) {
+  return z.array(z.string()).min(1).meta(meta).register(COMMAND_LINES, {});
 }
 
 const SHARED_ENUMS = new Map<SettingType, z.ZodType>();

@@ -136,7 +136,6 @@ function parseValue(type: SettingType, given: unknown, origin: Origin): unknown 
       return type.values.find((one) => one === given);
     case 'list':
       return parseList(type, given, origin);
-    case 'command':
     case 'sink':
     case 'sinks':
       return given;
@@ -189,8 +188,6 @@ export function describeExpected(type: SettingType): string {
       return `a list, each member ${describeExpected(type.of)}`;
     case 'boolean':
       return 'true or false';
-    case 'command':
-      return 'a program and its arguments';
     case 'sink':
     case 'sinks':
       return 'a token sink';

@@ -36,6 +36,13 @@ export const RETIRED: readonly Retired[] = [
     page: 'docs/how-to/remove-a-stack.md',
   },
   {
+    flags: ['--render', '--render-with'],
+    variables: ['EDGEWISE_RENDER_WITH'],
+    fields: ['Stack spec.render', 'Defaults spec.render'],
+    instead: 'Render the manifests into a new folder in a step of its own, and plan that folder with -R.',
+    page: 'docs/how-to/with-other-tools.md',
+  },
+  {
     flags: ['--format json-lines', '--report json-lines'],
     instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
     page: 'docs/reference/reports.md',

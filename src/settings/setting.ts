@@ -11,7 +11,6 @@ export type SettingType =
   | NumberSettingType
   | { readonly type: 'boolean' }
   | EnumSettingType
-  | CommandSettingType
   | ListSettingType
   /** A token sink: a folder, or a command that reads the token. */
   | { readonly type: 'sink' }
@@ -48,12 +47,6 @@ export interface EnumSettingType<Word extends string = string> {
   readonly values: readonly Word[];
   /** The name of the schema, for a type that several settings have. */
   readonly title?: string | undefined;
-}
-
-/** A program and its arguments. */
-export interface CommandSettingType {
-  readonly type: 'command';
-  readonly examples?: readonly (readonly string[])[] | undefined;
 }
 
 export interface ListSettingType<Of extends TextSettingType | EnumSettingType = TextSettingType | EnumSettingType> {

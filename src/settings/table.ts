@@ -89,15 +89,6 @@ const COMMAND_JSON = defineText((text): readonly string[] | undefined => {
   return words.every((word) => typeof word === 'string') ? words : undefined;
 }, 'a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"]');
 
-/** Characters that mean something to a shell, which does not read these words. */
-const SHELL_CHARACTERS = /["'`\\$|&;<>()*?]/;
-
-const COMMAND_WORDS = defineText((text): readonly string[] | undefined => {
-  if (text.trimStart().startsWith('[')) return COMMAND_JSON.parse(text, '');
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  return words.length === 0 || SHELL_CHARACTERS.test(text) ? undefined : words;
-}, 'a program and its arguments, separated by spaces and without characters of a shell, such as kustomize build; or a JSON list of them');
-
 const VARIABLE_NAMES = defineList(
   defineText(
     (text) => (/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(text) ? text : undefined),
@@ -349,26 +340,6 @@ export const SETTINGS = {
     about: 'resources (`Kind/name`) that another stack takes over',
     details: 'This stack does not delete them, although no document describes them any more.',
     stack: 'handed_over',
-  }),
-  render: defineSetting({
-    type: { type: 'command', examples: [['kustomize', 'build', '.']] },
-    about: 'command that prints the manifests of a stack; it runs only with the flag',
-    details:
-      'The flag is `--render`. The command runs without a shell, in the folder of this file. Edgewise does not read the other files below the folder as manifests.',
-    consent: '--render',
-    stack: 'render',
-    help: 'settings',
-  }),
-  renderWith: defineSetting({
-    type: COMMAND_WORDS,
-    about:
-      'command that prints the manifests of each stack with `spec.render`, in place of the command there; the folder of the stack is added as its last argument',
-    flag: '--render-with <command>',
-    topic: 'trust',
-    flagAbout:
-      'run this command in place of spec.render, also for untrusted manifests, such as "kustomize build"; the folder of the stack is its last argument (EDGEWISE_RENDER_WITH)',
-    variables: ['EDGEWISE_RENDER_WITH'],
-    help: 'settings',
   }),
   inputs: defineSetting({
     type: defineList(PATH),

@@ -47,15 +47,6 @@ export interface Host {
   readonly onInput?: (file: string) => void;
   /** Called when another process uses the same data file. This process waits up to `limitSeconds` for it. */
   readonly onFileInUse?: (file: string, limitSeconds: number) => void;
-  /**
-   * Runs the command of a `spec.render`, once for each stack of a run. Absent: such commands are not allowed to run.
-   */
-  readonly render?: ((command: RenderCommand) => Promise<RenderCommandResult>) | undefined;
-  /**
-   * The program and its arguments that print the manifests of each stack with `spec.render`, in place of the command
-   * there. The folder of the stack is added as the last argument. Absent: the command of `spec.render` runs.
-   */
-  readonly renderWith?: readonly string[] | undefined;
   /** Rehearses a plan. A parameter, so that the rehearsal and its server are loaded only if needed. */
   readonly rehearse: Rehearse;
   /**
@@ -74,20 +65,6 @@ export type ListMissingManifests = (
   state: Pick<DesiredState, 'paths' | 'inputs'>,
   host: Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>,
 ) => Promise<MissingManifests>;
-
-/** The command that prints the manifests of a stack. */
-export interface RenderCommand {
-  /** Program and arguments. */
-  readonly words: readonly string[];
-  /** The working folder of the command, relative to `cwd` or absolute. */
-  readonly folder: string;
-}
-
-/**
- * The output of a render command, or the reason why it has none. In a message, `finding` follows the command, for
- * example `ended with exit code 1`.
- */
-export type RenderCommandResult = { readonly bytes: Uint8Array } | { readonly finding: string };
 
 export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */

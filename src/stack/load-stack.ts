@@ -1,108 +1,65 @@
-import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
-  isOnlyWhitespace,
   type LoadContext,
   type LoadedManifestSources,
-  loadManifestsWithDiagnosticFolders,
+  loadManifestsWithFindings,
   type ManifestBytes,
   visitManifestFiles,
 } from '../manifest/load.ts';
 import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
 import { findSkipRuleInFile, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
-import { findRenderInFile, type LocatedRenderCommand } from '../manifest/stack-render.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import {
-  formatRenderCommandAndPosition,
-  formatShortenedRenderCommand,
-  parseRenderCommandAndPosition,
-  type RenderCommandPosition,
-} from '../model/stack.ts';
 import type { SkippedFile } from '../model/state.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
-import { type Host, InvalidManifests, type RenderCommand } from './host.ts';
+import { type Host, InvalidManifests } from './host.ts';
 
-type LoadStackContext = Pick<
-  Host,
-  'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'renderWith' | 'isUntrusted' | 'onInput'
-> &
+type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin'> &
   Pick<LoadContext, 'budget'>;
 
 interface LoadedStack extends LoadedManifestSources {
-  /** Whether manifests are missing because a render command did not run or failed. */
-  readonly isPartial: boolean;
   /** The files that `spec.skip_files` names. */
   readonly skipped: readonly SkippedFile[];
 }
 
-/**
- * Reads the manifests of a stack and its Defaults. If the Stack has `spec.render`, runs that command, or the one of
- * `renderWith`, and reads only the file of the Stack, the output of the command, and files that the user names. If standard input is among the paths, it
- * is read instead of the output, and no command runs. With `isRendered: false`, no command runs and no output is read.
- */
+/** Reads the manifests of a stack and its Defaults, without the files that `spec.skip_files` names. */
 export async function loadStackManifestSources(
   paths: readonly string[],
   context: LoadStackContext,
-  { isRendered = true }: { readonly isRendered?: boolean } = {},
 ): Promise<LoadedStack> {
   const env = createManifestEnvironment(context);
-  const { sources: found, findings } = await loadManifestsWithDiagnosticFolders(paths, context);
+  const { sources: found, findings } = await loadManifestsWithFindings(paths, context);
   const above = readDefaultsOf(found, paths, context);
   const rule = findSkipRule([...found, ...above.sources], env);
   const { sources, skipped, diagnostics: refused } = skipFiles(found, { rule, env });
-  const renders = listRenderedFolders([...sources, ...above.sources], env);
-  const { isReadFile, isReadFolder } = createReadRule(paths, renders, context);
-  const own = sources.filter(({ file }) => isReadFile(file));
-  const replaced = sources.filter(({ file }) => !isReadFile(file));
-  for (const { file } of replaced) context.onInput?.(file);
-  const defaults = replaced.filter(({ bytes }) => mayContainDefaultsDocument(bytes));
-  const loaded = {
-    sources: [...own, ...defaults.map((source) => ({ ...source, onlyDefaults: true as const })), ...above.sources],
+  return {
+    sources: [...sources, ...above.sources],
     diagnostics: [
-      ...findings
-        .filter(({ folder, link }) => isReadFolder(folder) && (link === undefined || !rule?.find(link)))
-        .map(({ diagnostic }) => diagnostic),
+      ...findings.filter(({ link }) => link === undefined || !rule?.find(link)).map(({ diagnostic }) => diagnostic),
       ...above.diagnostics,
       ...refused,
     ],
-    skipped: skipped.filter(({ file }) => isReadFile(file)),
+    skipped,
   };
-  const [render, second] = renders;
-  if (render === undefined || paths.includes('-')) return { ...loaded, isPartial: false };
-  const command = createRenderCommand(render, context);
-  // Validation reports the error if the value is not a command, or if there is a second Stack.
-  if (!isRendered || command === undefined || second !== undefined) return { ...loaded, isPartial: true };
-  const output = await runRender(command, render, context);
-  if ('code' in output) return { ...loaded, diagnostics: [...loaded.diagnostics, output], isPartial: true };
-  const file = formatRenderCommandAndPosition(command.words, createOutputSource(render));
-  return { ...loaded, sources: [...loaded.sources, { file, bytes: output }], isPartial: false };
-}
-
-interface ReadRule {
-  readonly isReadFile: (file: string) => boolean;
-  readonly isReadFolder: (folder: string) => boolean;
-}
-
-/** In a folder that a command renders, only the file with the command and files that the user names are read. */
-function createReadRule(
-  paths: readonly string[],
-  renders: readonly LocatedRenderCommand[],
-  { cwd }: LoadStackContext,
-): ReadRule {
-  const named = new Set([...paths, ...renders.map(({ file }) => file), STDIN_FILE_NAME]);
-  const rendered = renders.map(({ file }) => resolve(cwd, dirname(file)));
-  const isReadFolder = (folder: string): boolean =>
-    folder === '' || !rendered.some((one) => isIn(resolve(cwd, folder), one));
-  return { isReadFolder, isReadFile: (file) => named.has(file) || isReadFolder(dirname(file)) };
 }
 
 /** Returns the rule of the Stack or, if it has none, of the nearest Defaults. */
-function findSkipRule(all: readonly ManifestBytes[], env: ManifestEnvironment): SkipRule | undefined {
-  return findInStackOrDefaults(all, (source, kind) => findSkipRuleInFile(source, env, kind))[0]?.found;
+function findSkipRule(sources: readonly ManifestBytes[], env: ManifestEnvironment): SkipRule | undefined {
+  const listRules = (kind: 'Stack' | 'Defaults'): readonly { readonly rule: SkipRule; readonly folder: string }[] =>
+    sources.flatMap((source) => {
+      const rule = findSkipRuleInFile(source, env, kind);
+      return rule === undefined ? [] : [{ rule, folder: dirname(source.file) }];
+    });
+  const [own] = listRules('Stack');
+  if (own !== undefined) return own.rule;
+  const shared = listRules('Defaults');
+  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
+  if (stack === undefined) return undefined;
+  return listDefaultsNearestFirst(dirname(stack.file), shared, ({ folder }) => folder)[0]?.rule;
 }
 
 /**
@@ -126,101 +83,8 @@ function readDefaultsOf(
   return readDefaultsUpward([...new Map(starts).values()], known, { ...context, paths });
 }
 
-/**
- * Finds the render commands of the Stacks. If no Stack has one, returns the command of the nearest Defaults, to be run
- * in the folder of the Stack.
- */
-function listRenderedFolders(all: readonly ManifestBytes[], env: ManifestEnvironment): readonly LocatedRenderCommand[] {
-  const sources = all.filter(({ file }) => file !== STDIN_FILE_NAME);
-  const found = findInStackOrDefaults(sources, (source, kind) => findRenderInFile(source, env, kind));
-  return found.map((one) => ({ ...one.found, file: one.stackFile }));
-}
-
-interface FoundInStack<Found> {
-  readonly found: Found;
-  readonly stackFile: string;
-}
-
-/** Finds a setting in the files of the Stacks. If no Stack has it, in the nearest Defaults of the first. */
-function findInStackOrDefaults<Found>(
-  sources: readonly ManifestBytes[],
-  find: (source: ManifestBytes, kind: 'Stack' | 'Defaults') => Found | undefined,
-): readonly FoundInStack<Found>[] {
-  const listFound = (kind: 'Stack' | 'Defaults'): readonly FoundInStack<Found>[] =>
-    sources.flatMap((source) => {
-      const found = find(source, kind);
-      return found === undefined ? [] : [{ found, stackFile: source.file }];
-    });
-  const own = listFound('Stack');
-  if (own.length > 0) return own;
-  const shared = listFound('Defaults');
-  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
-  if (stack === undefined) return [];
-  const [nearest] = listDefaultsNearestFirst(dirname(stack.file), shared, ({ stackFile }) => dirname(stackFile));
-  return nearest === undefined ? [] : [{ found: nearest.found, stackFile: stack.file }];
-}
-
-/**
- * Returns the position of a render command if the Stack's file contains it, otherwise the start of that file. Paths in
- * the output of the command are relative to that file.
- */
-function createOutputSource({ file, place }: LocatedRenderCommand): RenderCommandPosition {
-  return place.file === file ? place : { file, line: 1 };
-}
-
 function isIn(folder: string, other: string): boolean {
   return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
-}
-
-/**
- * Returns the command that prints the manifests of a stack. That of the Stack runs in the folder of the Stack. That of
- * `renderWith` runs in the working folder, where its user named it. `undefined` if the command of the Stack is invalid.
- */
-function createRenderCommand(
-  { file, words }: LocatedRenderCommand,
-  { renderWith }: LoadStackContext,
-): RenderCommand | undefined {
-  const folder = dirname(file);
-  if (renderWith === undefined) return words === undefined ? undefined : { words, folder };
-  // The name of a folder must not become an option of the program.
-  return { words: [...renderWith, isAbsolute(folder) ? folder : `./${normalize(folder)}`], folder: '.' };
-}
-
-/** Runs a render command. Returns its output, or a diagnostic if the command fails or prints nothing. */
-async function runRender(
-  { words, folder }: RenderCommand,
-  { file, place }: LocatedRenderCommand,
-  { render, renderWith, isUntrusted }: LoadStackContext,
-): Promise<Uint8Array | Diagnostic> {
-  const command = formatShortenedRenderCommand(words);
-  if (render === undefined)
-    return {
-      code: 'render-failed',
-      severity: 'error',
-      message: `${command} prints the manifests of this stack, but this run may not start it`,
-      remedy: isUntrusted
-        ? 'The checkout is not trusted, so name the command yourself: --render-with "kustomize build" runs kustomize with the folder of the stack. Or print the manifests in an earlier step without API keys, and give them on standard input, with `-`.'
-        : `Add --render if you trust the command in ${file}. Or name the command yourself, such as --render-with "kustomize build", or give the manifests on standard input, with \`-\`.`,
-      place,
-    };
-  const output = await render({ words, folder });
-  const remedy = `Run the command yourself in ${renderWith === undefined ? `the folder of ${file}` : 'the working folder'}.`;
-  if ('finding' in output)
-    return {
-      code: 'render-failed',
-      severity: 'error',
-      message: `${command} ${output.finding}`,
-      remedy: `${remedy} Edgewise does not plan from incomplete manifests.`,
-      place,
-    };
-  if (!isOnlyWhitespace(output.bytes)) return output.bytes;
-  return {
-    code: 'file-unreadable',
-    severity: 'error',
-    message: `${command} prints nothing`,
-    remedy: `${remedy} Without manifests everything would be deleted.`,
-    place,
-  };
 }
 
 /** An error names at most this many stack folders: the nearest is usually the right one. */
@@ -238,8 +102,7 @@ export function refuseOnlyFilesOfOtherTools(
 ): void {
   const { cwd } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
-  const isFound = ({ file }: ManifestBytes): boolean =>
-    file !== STDIN_FILE_NAME && !paths.includes(file) && parseRenderCommandAndPosition(file) === undefined;
+  const isFound = ({ file }: ManifestBytes): boolean => file !== STDIN_FILE_NAME && !paths.includes(file);
   const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))

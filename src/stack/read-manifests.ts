@@ -57,21 +57,19 @@ interface ReadOptions {
    * are loaded at all.
    */
   readonly policies?: readonly string[] | undefined;
-  /** If false, no render command runs, and the manifests that it would print may be missing. Default: true. */
-  readonly isRendered?: boolean;
 }
 
 /** Loads and checks manifests. An empty list of paths means the working folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Host,
-  { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
+  { requireStack = true, lint, manifests = [], policies }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, uid, onInput = () => undefined } = context;
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const found = await loadStackManifestSources(given, { ...context, budget }, { isRendered });
+  const found = await loadStackManifestSources(given, { ...context, budget });
   const loaded = { ...found, sources: [...found.sources, ...manifests.map(encodeSource)] };
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);

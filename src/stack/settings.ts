@@ -212,13 +212,3 @@ export function refuseToWriteUntrusted({ isUntrusted = false }: Pick<Host, 'isUn
     remedy: 'Plan them. Apply after the merge, without --untrusted and without EDGEWISE_UNTRUSTED.',
   });
 }
-
-/** Throws if the manifests are not trusted. Called before a command of a manifest runs. */
-export function refuseUntrustedRender({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
-  if (!isUntrusted) return;
-  throw new StackError('--render runs commands of the manifests, which are not trusted.', {
-    reason: 'invalid',
-    remedy:
-      'Name the command yourself, with --render-with, such as --render-with "kustomize build". Or run it in an earlier step without API keys, and pass its output on standard input, with `-`.',
-  });
-}

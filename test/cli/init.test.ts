@@ -98,14 +98,12 @@ describe('edgewise init', () => {
     ['a folder with a Stack of another name', 'init live --name shop', 'this is the second'],
     ['a kind that the Defaults do not list', 'init only/web --name shop', 'does not list the kind'],
     ['Defaults with a mistake', 'init wrong/web --name shop', 'spec.apo is not a known field'],
-    ['Defaults with a command that prints the manifests', 'init rendered/web --name shop', 'rendered/defaults.yaml'],
   ])('refuses %s with a reason, and writes nothing', async (_, line, why) => {
     const toDefaults = (spec: object) => JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Defaults', spec });
     const { edgewise, folder } = await createWorkspace({
       'live/stack.yaml': STACK,
       'only/defaults.yaml': toDefaults({ kinds: ['Credential'] }),
       'wrong/defaults.yaml': toDefaults({ apo: {} }),
-      'rendered/defaults.yaml': toDefaults({ render: ['kustomize', 'build', '.'] }),
       '.git/HEAD': '',
       'notes.txt': 'mine',
     });

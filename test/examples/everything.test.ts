@@ -20,10 +20,7 @@ const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
 /** Its runs do not set this key. */
 const KEY_IN_COMMENT = /# (key_env: \w+) .*/;
 
-/** It would need another tool. */
-const RENDER_IN_COMMENT = /# (render: \[.*?\]) .*/;
-
-const IN_COMMENTS = [ADOPT_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT, RENDER_IN_COMMENT];
+const IN_COMMENTS = [ADOPT_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT];
 
 const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
   const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');

@@ -390,25 +390,6 @@ describe('a partial clone', () => {
   });
 });
 
-describe('a stack whose command prints the manifests', () => {
-  const RENDERED = { 'live/web/edgewise.yaml': toStack('web', { render: ['true'] }) };
-
-  it.each(['live/web/.values/hidden', 'live/web/node_modules/committed/x.js', 'live/web/ignored'])(
-    'is changed if %s is',
-    async (file) => {
-      const workspace = await createRepository({
-        ...RENDERED,
-        'live/web/.values/hidden': 'x',
-        'live/web/node_modules/committed/x.js': 'x',
-        '.gitignore': 'ignored\n',
-      });
-      expect(await listChanged(workspace)).toBe('');
-      await workspace.write({ [file]: 'y' });
-      expect(await listChanged(workspace)).toBe('live/web');
-    },
-  );
-});
-
 describe('a comparison with a commit', () => {
   it('writes no file, and leaves the index unchanged', async () => {
     const workspace = await createRepository({ '.gitattributes': '*.yaml ident\n' });

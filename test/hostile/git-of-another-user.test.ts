@@ -177,7 +177,7 @@ describe('git', () => {
   it('is started in one file of the program', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const starting = files.filter((name) => readFileSync(join('src', name), 'utf8').includes('node:child_process'));
-    expect(starting.sort()).toEqual(['apply/run-command.ts', 'repository/git.ts', 'stack/render.ts']);
+    expect(starting.sort()).toEqual(['apply/run-command.ts', 'repository/git.ts']);
     const naming = files.filter((name) =>
       /(?:run|execFile|spawn)\('git'/.test(readFileSync(join('src', name), 'utf8')),
     );

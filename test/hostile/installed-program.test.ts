@@ -211,19 +211,6 @@ describe('a plan of a pull request is refused before any request with', () => {
     expect(readdirSync(scene.folder).sort()).toEqual(['.git', 'm']);
   });
 
-  it.each([
-    ['', 'render-failed'],
-    [' --render', '--render runs commands of the manifests, which are not trusted'],
-  ])('a command that prints manifests%s', async (flag, said) => {
-    const scene = await createInstalledWorkspace();
-    const file = join(scene.folder, 'ran');
-    await scene.write('m/edgewise.yaml', toStack('test', { render: ['touch', file] }));
-    const { exitCode, stdout, stderr } = await scene.run(`plan ~/m --untrusted${flag}`);
-    expect(stdout + stderr).toContain(said);
-    expect(exitCode).toBe(3);
-    expect(existsSync(file)).toBe(false);
-  });
-
   it('a URL that it chooses', async () => {
     const scene = await createInstalledWorkspace();
     const { url, heard } = scene.listener;

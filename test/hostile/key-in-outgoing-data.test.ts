@@ -81,17 +81,25 @@ describe('a key from a pipe', () => {
     expectNoSecret(`${ended.stdout}${ended.stderr}`);
   });
 
-  it('is sent, also for each of many stacks, and passed to no program that manifests start', async () => {
+  it('is sent, also for each of many stacks', async () => {
     const service = await startListener();
-    const spec = { render: ['sh', '-c', 'env >&2; exit 1'] };
     const folder = await createCheckout({
       'a/edgewise.yaml': STACK,
       'b/edgewise.yaml': STACK.replace('shop', 'other'),
-      'c/edgewise.yaml': JSON.stringify({ ...JSON.parse(STACK), metadata: { name: 'c' }, spec }),
     });
-    const env = { EDGEWISE_BASE_URL: service.url, EDGEWISE_RATE_LIMIT: 'none' };
-    const ended = await runPiped(['plan', '-R', folder, '--render'], env);
+    const ended = await runPiped(['plan', '-R', folder], { EDGEWISE_BASE_URL: service.url });
     expect(new Set(service.heard.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+  });
+
+  it('is passed to no program that manifests start', async () => {
+    const spec = { tokens: { default: { command: ['cat'], test: ['sh', '-c', 'env >&2; exit 1'] } } };
+    const folder = await createCheckout({
+      'a.yaml': JSON.stringify({ ...JSON.parse(STACK), spec }),
+      'b.yaml': JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Credential', metadata: { name: 'c' } }),
+    });
+    const env = { EDGEWISE_BASE_URL: 'embedded:', EDGEWISE_RATE_LIMIT: 'none' };
+    const ended = await runPiped(['apply', folder, '--yes'], env);
     expect(ended.stdout + ended.stderr).toContain('EDGEWISE_RATE_LIMIT=none');
     // The shell of this test has the key in another variable. It is redacted by its value.
     expectNoSecret(`${ended.stdout}${ended.stderr}`);

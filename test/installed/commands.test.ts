@@ -23,10 +23,8 @@ const FILES = {
   'less/.git/HEAD': '',
   'less/edgewise.yaml': toStack('one'),
   'more/edgewise.yaml': `${toStack('more')}${toEdge('more', 20_003)}`,
-  'rendered/edgewise.yaml': toStack('rendered', { render: ['cat', '../edge.txt'] }),
   'other.json': '{}',
   'faults.yaml': 'rules: [{ on: "*", fault: latency, ms: "1-2" }]',
-  'edge.txt': toEdge('rendered', 20_004),
 };
 
 const PREPARE = `! command -v git >/dev/null || git init --quiet
@@ -75,7 +73,6 @@ const OTHER_PARTS: readonly Row[] = [
   ['edgewise validate --list-rules', 'traffic-policy'],
   ['edgewise test-policy $PACKAGE/examples/policies --format junit', '<testsuites'],
   ['edgewise explain settings more', 'EDGEWISE_BASE_URL'],
-  ['edgewise plan rendered --render', '1 to create'],
   ['edgewise plan less --allow-deletes', '1 to delete'],
   [`edgewise plan more ${POLICIES}`, '1 to create'],
   ['edgewise plann --report json=other.json', '', 3, 'other.json'],

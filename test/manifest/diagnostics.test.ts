@@ -23,7 +23,6 @@ const ELSEWHERE: readonly string[] = [
   'manifest-not-read',
   'no-stack',
   'path-refused',
-  'render-failed',
   'untrusted-setting',
   'used-elsewhere',
 ];

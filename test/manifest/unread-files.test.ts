@@ -92,12 +92,6 @@ describe('a file that looks like a manifest and is not read', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is not reported for a stack that a command prints, because other files are its sources', async () => {
-    expect(
-      await findWarning({ 'm/edgewise.yaml': toStack('a', { render: ['cat', 'edges'] }), 'm/base/b.txt': EDGE }),
-    ).toBeUndefined();
-  });
-
   it('does not stop a run if it cannot be opened or is endless', async () => {
     const { edgewise, folder } = await createWorkspace({ 'm/edgewise.yaml': toStack('a'), 'm/.shut/b.yaml': EDGE });
     mkdirSync(join(folder, 'm/.loop'));

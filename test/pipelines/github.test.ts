@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { createServer, type Listener, listen, parseApiKey, type Server } from '.
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, startFakeForge, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { toRepository, toStack } from '../repository/tree.ts';
-import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
+import { createKustomizeTree, findRenderingBlock, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
 
@@ -142,24 +142,31 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
   }, 300_000);
 
   it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
-    'plans and applies what kustomize prints, by the command of the workflow and not of the checkout',
+    'plans and applies what a step of the workflow renders, which has no key',
     async () => {
-      const repository = await createManyStacks('live');
-      await rm(join(repository, 'live'), { recursive: true });
+      const repository = await createManyStacks('rendered');
+      await rm(join(repository, 'rendered'), { recursive: true });
       await writeFiles(repository, createKustomizeTree('live'));
+      const [step = ''] = findRenderingBlock(readFileSync(join(EXAMPLES, 'README.md'), 'utf8')).split('      - uses:');
+      const environment = join(repository, '..', 'environment');
+      const seen = `          env >>'${environment}'\n`;
       for (const file of WORKFLOWS) {
         const path = join(repository, '.github', 'workflows', file);
-        const input = 'manifests: live\n          render-with: kustomize build';
-        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('manifests: live', input));
+        const text = await readFile(path, 'utf8');
+        await writeFile(path, text.replaceAll(/^ {6}- uses: \.\/\.github\/actions\/(?!setup)/gm, `${step}${seen}$&`));
       }
       await commitAgain(repository);
       const planned = await run(repository, 'plan.yml', 'pull_request');
       expect(planned.status, planned.output).toBe(0);
-      expect(forge.comments[0]?.body).toContain('TCPEdge/postgres-blue');
+      expect(forge.comments[0]?.body).toContain('2 stacks');
       const applied = await run(repository, 'apply.yml', 'push');
       expect(applied.status, applied.output).toBe(0);
       expect(JSON.stringify(server.snapshot().resources['TCPEdge']).match(/:200\d\d/g)).toEqual([':20011', ':20012']);
-      expect(existsSync(join(repository, 'live/blue/ran'))).toBe(false);
+      expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
+      expect(forge.issues).toEqual([]);
+      const variables = await readFile(environment, 'utf8');
+      expect(variables.match(/^GITHUB_JOB=/gm)).toHaveLength(4);
+      expect(variables).not.toContain('key-of-the-pipeline');
     },
     300_000,
   );

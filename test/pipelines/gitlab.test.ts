@@ -9,7 +9,7 @@ import { createServer, type Listener, listen, parseApiKey, type Server } from '.
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
 import { toRepository, toStack } from '../repository/tree.ts';
-import { createKustomizeTree, writeFiles } from './kustomize-tree.ts';
+import { createKustomizeTree, findRenderingBlock, writeFiles } from './kustomize-tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from './tools.ts';
 
@@ -98,8 +98,6 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const repository = await createRepository({
       package: archive,
       recursive: 'true',
-      render: 'true',
-      untrusted: '"false"',
       'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
     });
     for (const [index, name] of ['a', 'b', 'c'].entries()) {
@@ -112,8 +110,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     for (const file of await readdir(join(repository, 'manifests')))
       if (file.endsWith('.yaml')) await rm(join(repository, 'manifests', file));
     await commit(repository);
-    await writeFile(join(repository, 'manifests', 'b', 'edgewise.yaml'), toStack('b', { render: ['cat', 'edge.in'] }));
-    await writeFile(join(repository, 'manifests', 'b', 'edge.in'), toEdge('b', 20_012));
+    await writeFile(join(repository, 'manifests', 'b', 'edgewise.yaml'), `${toStack('b')}${toEdge('b', 20_012)}`);
     await commit(repository);
     const since = ['--variable', 'CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD~1'];
     const planned = await run(repository, 'merge_request_event', since);
@@ -128,20 +125,23 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
   }, 300_000);
 
   it.skipIf(!isInstalled('kustomize') && REQUIRED === undefined)(
-    'plans and applies what kustomize prints, by the command of the pipeline and not of the checkout',
+    'plans and applies what a job renders before',
     async () => {
-      const inputs = { package: archive, recursive: 'true', 'render-with': 'kustomize build' };
-      const repository = await createRepository(inputs);
+      const repository = await createRepository({ package: archive, recursive: 'true' });
       await rm(join(repository, 'manifests'), { recursive: true });
-      await writeFiles(repository, createKustomizeTree('manifests'));
+      await writeFiles(repository, createKustomizeTree('live'));
+      const pipeline = join(repository, '.gitlab-ci.yml');
+      const job = findRenderingBlock(await readFile(join(EXAMPLE, 'README.md'), 'utf8'));
+      const text = await readFile(pipeline, 'utf8');
+      await writeFile(pipeline, `${text.replace('manifests: manifests', 'manifests: rendered')}\n${job}`);
       await commit(repository);
       const planned = await run(repository, 'merge_request_event');
       expect(planned.status, planned.output).toBe(0);
-      expect(forge.comments[0]?.body).toContain('TCPEdge/postgres-blue');
+      expect(forge.comments[0]?.body).toContain('2 stacks');
       const applied = await run(repository, 'push', ['--manual', 'edgewise-apply']);
       expect(applied.status, applied.output).toBe(0);
       expect(JSON.stringify(server.snapshot().resources['TCPEdge']).match(/:200\d\d/g)).toEqual([':20011', ':20012']);
-      expect(existsSync(join(repository, 'manifests/blue/ran'))).toBe(false);
+      expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
     },
     300_000,
   );

@@ -47,25 +47,33 @@ describeWith(['kustomize'], 'kustomize', () => {
     });
   });
 
-  it('prints a stack from a base outside of it, with the file of each resource', async () => {
-    const { edgewise } = await createWorkspace({
+  it('renders a stack from a base outside of it, with the file of each resource', async () => {
+    const { edgewise, folder } = await createWorkspace({
+      '.git/HEAD': '',
       'base/kustomization.yaml': 'resources: [edge.yaml]\n',
       'base/edge.yaml': toEdge('shop', 20001),
-      'live/web/edgewise.yaml': toStack('web', { render: ['kustomize', 'build', '.'], inputs: ['../../base/**'] }),
+      'live/web/edgewise.yaml': toStack('web'),
+      'live/web/own.yaml': toEdge('own', 20003),
       'live/web/kustomization.yaml': [
-        'resources: [../../base, edgewise.yaml]',
+        'resources: [../../base, edgewise.yaml, own.yaml]',
         'patches: [{ path: patch.yaml }]',
-        'buildMetadata: [originAnnotations]',
         '',
       ].join('\n'),
       'live/web/patch.yaml': toEdge('shop', 20002),
+      'rendered/web/kustomization.yaml': 'resources: [../../live/web]\nbuildMetadata: [originAnnotations]\n',
     });
-    const env = { PATH: process.env['PATH'] ?? '' };
-    const { stdout, exitCode } = await edgewise('plan -R live --render', { env });
+    const { status, output } = await runTool('kustomize', ['build', 'rendered/web'], { cwd: folder });
+    expect(status, output).toBe(0);
+    await writeFile(join(folder, 'rendered/web/manifests.yaml'), output);
+    const { stdout, exitCode } = await edgewise('plan -R rendered');
     expect(stdout).toContain('1.tcp.example.net:20002');
     expect(exitCode).toBe(0);
-    const annotated = await edgewise('plan live/web --render --format github', { env });
+    const annotated = await edgewise('plan -R rendered --format github');
     expect(annotated.stdout).toContain('::warning file=base/edge.yaml,line=1');
+    expect(annotated.stdout).toContain('::warning file=live/web/own.yaml,line=1');
+    const alone = await edgewise('plan rendered/web');
+    expect(alone.stderr).toContain('error[duplicate-stack]');
+    expect(alone.exitCode).toBe(3);
   });
 });
 

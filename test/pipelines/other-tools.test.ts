@@ -10,9 +10,50 @@ import { describeWith, runTool, type ToolResult } from './tools.ts';
 const PAGE = readFileSync('docs/how-to/with-other-tools.md', 'utf8');
 
 describeWith(['kustomize'], 'kustomize', () => {
-  it('builds what edgewise plans', async () => {
-    const { page } = await createProject();
-    expect(await page('kustomize')).toEqual([createResult('2 to create')]);
+  it('renders every overlay into a new folder that edgewise plans, and names the source files', async () => {
+    const { page, folder, run } = await createProject();
+    await run('git init -q');
+    await mkdir(join(folder, 'rendered/left-over'), { recursive: true });
+    await cp(join(folder, 'overlays/staging/stack.yaml'), join(folder, 'rendered/left-over/stack.yaml'));
+    const [planned] = await page('Render, then plan');
+    expect(planned).toEqual(createResult('2 stacks below rendered. 2 with changes.'));
+    expect((await readdir(join(folder, 'rendered'))).sort()).toEqual(['production', 'staging']);
+    const named = await run('edgewise plan -R rendered --stack production --format json');
+    expect(named).toEqual(createResult('"origin": "../../base/postgres.yaml"'));
+    expect(await run('edgewise plan rendered/staging')).toMatchObject({
+      status: 3,
+      output: expect.stringContaining('error[duplicate-stack]'),
+    });
+    expect(await run('edgewise apply -R rendered --yes')).toEqual(
+      createResult('[4/4] staging: create TCPEdge/postgres … done'),
+    );
+  });
+
+  it('leaves no folder to plan if the tool fails for one overlay, and plans nothing', async () => {
+    const { page, folder } = await createProject();
+    await mkdir(join(folder, 'rendered'));
+    const patch = join(folder, 'overlays/staging/postgres.patch.yaml');
+    await writeFile(patch, (await readFile(patch, 'utf8')).replace('name: postgres', 'name: postgresql'));
+    const [failed] = await page('Render, then plan');
+    expect(failed).toMatchObject({ status: 1, output: expect.stringContaining('no matches for Id TCPEdge') });
+    expect(failed?.output).not.toContain('to create');
+    expect(await readdir(folder)).not.toContain('rendered');
+  });
+
+  it('gets neither the environment nor a home', async () => {
+    const { page, folder, env } = await createProject({ EDGEWISE_API_KEY: 'key-of-the-job' });
+    const tool = join(folder, 'node_modules/edgewise/kustomize');
+    const real = (await runTool('sh', ['-c', 'command -v kustomize'])).output.trim();
+    const lines = ['#!/bin/sh', `{ env; ls -A "$HOME"; } >>'${folder}/seen'`, `exec '${real}' "$@"`, ''];
+    await writeFile(tool, lines.join('\n'), { mode: 0o755 });
+    const [planned] = await page('Render, then plan');
+    expect(planned).toEqual(createResult('2 stacks'));
+    const seen = (await readFile(join(folder, 'seen'), 'utf8'))
+      .split('\n')
+      .filter((line) => !/^(?:PWD|SHLVL|_)=/.test(line));
+    const home = expect.stringMatching(/^HOME=\/.*tmp/);
+    const path = `PATH=${env['PATH']}`;
+    expect(seen.sort()).toEqual(['', home, home, path, path]);
   });
 });
 
@@ -119,7 +160,7 @@ it('is run by a test in every block of commands', () => {
     .slice(1)
     .filter((section) => section.includes('```sh'));
   expect(sections.map((section) => section.split('\n')[0])).toEqual([
-    'kustomize',
+    'Render, then plan',
     'yq',
     'helm template',
     'conftest',
@@ -128,7 +169,7 @@ it('is run by a test in every block of commands', () => {
 });
 
 it.each([
-  ['kustomize', 'kustomize/v5'],
+  ['Render, then plan', 'kustomize/v5'],
   ['yq', 'yq/v4'],
   ['helm template', 'cmd/helm'],
   ['conftest', 'conftest'],
@@ -147,12 +188,13 @@ interface Project {
   readonly folder: string;
   /** Runs a script in the folder. */
   readonly run: (script: string) => Promise<ToolResult>;
+  readonly env: Readonly<Record<string, string>>;
   /** Runs each block of commands of a section of the page. */
   readonly page: (heading: string) => Promise<readonly ToolResult[]>;
 }
 
 /** A folder with manifests, overlays, and edgewise as an installed package. */
-async function createProject(): Promise<Project> {
+async function createProject(variables: Readonly<Record<string, string>> = {}): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-other-tools-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
@@ -168,6 +210,7 @@ async function createProject(): Promise<Project> {
     PATH: [join(folder, 'node_modules/edgewise'), process.env['PATH'] ?? ''].join(delimiter),
     EDGEWISE_BASE_URL: 'embedded:account.json',
     HOME: folder,
+    ...variables,
   };
   const run: Project['run'] = (script) => runTool('bash', ['-c', `set -euo pipefail\n${script}`], { cwd: folder, env });
   const page: Project['page'] = async (heading) => {
@@ -175,7 +218,7 @@ async function createProject(): Promise<Project> {
     for (const block of listBlocks(heading)) results.push(await run(block));
     return results;
   };
-  return { folder, run, page };
+  return { folder, env, run, page };
 }
 
 function toSection(heading: string): string {

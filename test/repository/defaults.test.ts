@@ -217,21 +217,6 @@ describe('Defaults', () => {
     expect(recorder.take()).toEqual([]);
   });
 
-  it('set a command that prints the manifests of each stack, in its folder', async () => {
-    const { edgewise } = await createWorkspace({
-      'defaults.yaml': toDefaults({ render: ['cat', 'printed.txt'] }),
-      'a/edgewise.yaml': toStack('a'),
-      'a/printed.txt': toEdge('printed', 20001),
-      'a/not-read.yaml': toEdge('not-read', 20002),
-    });
-    expect((await edgewise('plan a')).stderr).toContain('render-failed');
-    const { changes } = readOnlyStack((await edgewise('plan a --render --format json')).stdout);
-    expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/printed']);
-    const all = await edgewise('plan -R . --render --format json');
-    expect(all.stdout).toContain('TCPEdge/printed');
-    expect(all.stdout).not.toContain('not-read');
-  });
-
   it('make a saved plan stale if they change', async () => {
     const { edgewise, folder } = await createWorkspace({
       'a/edgewise.yaml': toStack('a'),

@@ -45,12 +45,6 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
     UNKNOWN,
     false,
   ],
-  [
-    'has manifests that a command prints, which is not run',
-    { 'live/b/edgewise.yaml': toStack('b', { ...API, render: ['print-manifests'] }) },
-    UNKNOWN,
-    false,
-  ],
   ...[
     ['renamed_from: { stack: a, name: x }', 'renamed_from: { stack: a, nme: x }'],
     ['renamed_from: { stack: a, name: x }', 'rename_from: { stack: a, name: x }'],
@@ -115,25 +109,6 @@ describe('a hand-over in git', () => {
     const deletes = recorder.take().filter(({ method }) => method === 'DELETE');
     expect(deletes, 'y is handed over to nobody').toHaveLength(prunes ? 1 : 0);
     if (!prunes) expect(stdout).toMatch(/^warning\[kept-prune\]: TCPEdge\/y .* might take it over$/m);
-  });
-
-  it.each([
-    ['a misspelt key', TAKEN.replace('lifecycle:', 'lifecyle:')],
-    ['no YAML', `}{ ${TAKEN}`],
-  ])('keeps the resource if the command of the new stack prints %s', async (_, printed) => {
-    const { edgewise, write, recorder } = await createWorkspace({
-      'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}`,
-    });
-    await edgewise('apply live/a --yes', OWN_URL);
-    await write({
-      'live/a/edgewise.yaml': toStack('a', API),
-      'live/b/edgewise.yaml': toStack('b', { ...API, render: ['cat', 'shop.in'] }),
-      'live/b/shop.in': printed,
-    });
-    recorder.take();
-    const { stdout } = await edgewise('apply -R live --render --yes --allow-deletes', OWN_URL);
-    expect(stdout).toMatch(/^warning\[kept-prune\]: TCPEdge\/x .* is in no manifest, and is kept in this run: /m);
-    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 
   it('names a second resource with the old mark, and deletes it: the new stack has its own', async () => {

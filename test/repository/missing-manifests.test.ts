@@ -131,17 +131,6 @@ describe('a plan that deletes is refused', () => {
     expect(stdout + stderr).toContain('refused[manifests-missing]');
     expect(exitCode).toBe(5);
   });
-
-  it('if a command prints the manifests, and any file that it may read is left out', async () => {
-    const workspace = await createApplied();
-    const { folder, write, edgewise } = workspace;
-    await write({ 'live/web/edgewise.yaml': toStack('web', { render: ['cat', 'kept/edge.yaml'] }) });
-    git(folder, 'update-index', '--skip-worktree', 'live/web/more/notes.md');
-    await rm(join(folder, 'live/web/more/notes.md'));
-    const { exitCode, stdout, stderr } = await edgewise('plan live/web --render');
-    expect(stdout + stderr).toContain('live/web/more/notes.md is in git');
-    expect(exitCode).toBe(5);
-  });
 });
 
 describe('a plan that deletes is not refused', () => {

@@ -135,7 +135,6 @@ const REFERENCE = { tag: '!reference', collection: 'seq' } as const;
 const GITLAB = {
   MANIFESTS: 'manifests',
   RECURSIVE: 'true',
-  RENDER: 'false',
   CI_COMMIT_BRANCH: 'main',
   CI_DEFAULT_BRANCH: 'main',
   CI_MERGE_REQUEST_IID: '7',

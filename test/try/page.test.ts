@@ -34,8 +34,8 @@ describe('the built page', () => {
   });
 });
 
-/** Codes about things that a page cannot have: unreadable files, no files, files that are not read, variables, commands. */
-const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'render-failed', 'manifest-not-read']);
+/** Codes about things that a page cannot have: unreadable files, no files, files that are not read, variables. */
+const NOT_OF_A_PAGE = new Set(['secret-in-manifest', 'manifest-not-read']);
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: shop }\n';
 

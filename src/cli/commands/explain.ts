@@ -48,7 +48,7 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
 }
 
 async function printSettings(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics } = await readManifests(paths, context, { isRendered: false });
+  const { state, diagnostics } = await readManifests(paths, context);
   if (state === undefined) throw new InvalidManifests(diagnostics);
   const rows = listSettingRows({ flags, env: context.env, layers: state.stack.layers });
   context.stdout.write(

@@ -87,7 +87,6 @@ type GetFormat =
   | { readonly name: 'value'; readonly path: FieldPath };
 
 interface GetCommandFlags extends ConnectionFlags, StackFilterFlags, Pick<FormatFlags, 'color' | 'verbose'> {
-  readonly render?: boolean;
   readonly format: GetFormat;
 }
 

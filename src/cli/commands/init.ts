@@ -56,7 +56,6 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
         'Name the stack with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
     });
   const defaults = readDefaultsAbove(folder, context);
-  refuseRendered(defaults);
   const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
   const baseUrl =
     flags.baseUrl ??
@@ -110,19 +109,6 @@ function suggestName(folder: string, { cwd }: Context): string {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
   return isResourceName(cleaned) ? cleaned : 'main';
-}
-
-/** Throws if a command prints the manifests of all stacks below the Defaults: the files of a new one would not be read. */
-function refuseRendered(defaults: readonly FoundDefaults[]): void {
-  const rendered = defaults.find(({ spec }) => spec['render'] !== undefined);
-  if (rendered === undefined) return;
-  throw new CommandError(
-    `Nothing was written, because ${rendered.file} has spec.render: its command prints the manifests.`,
-    {
-      exitCode: EXIT.invalid,
-      remedy: 'Add the stack to what the command reads, or choose a folder that is not below these Defaults.',
-    },
-  );
 }
 
 /**

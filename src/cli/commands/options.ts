@@ -247,9 +247,7 @@ function parseTarget(text: string): string {
 
 /** Adds the options that limit what manifests may decide, run, read and name. */
 export function addTrustOptions(command: Command): Command {
-  const render = new Option('--render', 'run the command of spec.render, which prints the manifests of a stack');
-  const both = addSettingOption(command.addOption(inTopic('trust', render)), 'renderWith');
-  return addManifestReadLimitOptions(addSettingOption(both, 'untrusted'));
+  return addManifestReadLimitOptions(addSettingOption(command, 'untrusted'));
 }
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */

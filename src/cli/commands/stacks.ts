@@ -26,7 +26,6 @@ const STACK_LIST_FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as co
 
 interface StacksCommandFlags extends StackFilterFlags {
   readonly format: (typeof STACK_LIST_FORMATS)[number];
-  readonly render?: boolean;
   readonly color: boolean;
 }
 

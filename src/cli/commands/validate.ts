@@ -90,7 +90,7 @@ function checkFormat({ format, report = [] }: FormatFlags): void {
 
 async function readSettingsOfStack(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
   if (paths.length === 0) return undefined;
-  const { state, diagnostics } = await readManifests(paths, context, { requireStack: false, isRendered: false });
+  const { state, diagnostics } = await readManifests(paths, context, { requireStack: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
   return state.stack.lint;
 }

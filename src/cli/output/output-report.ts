@@ -99,23 +99,24 @@ function createReportOptions(
     applyCommand,
     locate,
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
-    toOriginPath: (path, stack) => makeRelative(root, resolveOrigin(path, stack, context), cwd),
+    toOriginPath: (path, output) => makeRelative(root, resolveOrigin(path, output, context), cwd),
   };
 }
 
 /**
- * Finds a file that kustomize named. The path is relative to a kustomization whose folder is unknown. Looks in the
- * folder of the Stack that ran kustomize, then in the working folder. Returns the path unchanged if no such file
- * exists.
+ * Finds a file that kustomize named. The path is relative to a kustomization whose folder is unknown. Tries the folder of
+ * the output, which may lie as deep as that of the kustomization, then the working folder. Returns the path unchanged if
+ * no such file exists.
  */
-function resolveOrigin(path: string, stack: string | undefined, context: Pick<Context, 'cwd' | 'uid'>): string {
+function resolveOrigin(path: string, output: string, context: Pick<Context, 'cwd' | 'uid'>): string {
   const { cwd } = context;
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
-  const beside = stack === undefined ? [] : [join(dirname(stack), path)];
   // Do not reveal which files exist outside the repository.
   const top = findRepository(cwd, context) ?? cwd;
   const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
-  return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
+  return (
+    [join(dirname(output), path), path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path
+  );
 }
 
 /** Returns the path of a file relative to `root`, with slashes. Returns `file` unchanged if it is not below `root`. */

@@ -58,8 +58,6 @@ export function isInfoLogged({ env }: Pick<Context, 'env'>): boolean {
 
 /** The flags that `run` itself evaluates, for any command. */
 export interface RunFlags extends FormatFlags, ManifestTrustFlags {
-  /** Whether the commands of `spec.render` may run. */
-  readonly render?: boolean;
   /** The file to which the plan is written; for many stacks, a folder. */
   readonly out?: string;
   /** Whether outputs show live values that may be secret. */

@@ -29,7 +29,6 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
   return [
     ...paths.map(escapePath),
     ...listOfferWords({ flags, env }),
-    ...listRenderWords({ flags, env }),
     ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
@@ -57,7 +56,6 @@ function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat
     escapePath(file),
     ...paths.flatMap((path) => ['--manifests', escapePath(path)]),
     ...listOfferWords({ flags, env }),
-    ...listRenderWords({ flags, env }),
     ...listConnectionWords({ flags, env }),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
@@ -137,14 +135,6 @@ function listConnectionWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'en
 /** Lists the flags for the variables that manifests may read. */
 function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
   return (readSetting('env', { flags, env }) ?? []).flatMap((name) => ['--env', name]);
-}
-
-/** Lists the flags with which commands print manifests. */
-function listRenderWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
-  const words = readSetting('renderWith', { flags, env });
-  if (words === undefined) return flags.render === true ? ['--render'] : [];
-  const isPlain = words.every((word) => /^[\w@%+=:,./-]+$/.test(word));
-  return ['--render-with', isPlain ? words.join(' ') : JSON.stringify(words)];
 }
 
 /** Lists the flags that decide the content of a plan. */

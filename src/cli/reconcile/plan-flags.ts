@@ -25,8 +25,6 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
-  /** Whether the commands of `spec.render` may run. */
-  readonly render?: boolean;
   /** The variables that manifests may read. */
   readonly env?: readonly string[];
 }

@@ -135,7 +135,7 @@ export async function withStacks(
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
 function selectOne([path = '.']: readonly string[]): SelectedStacks {
-  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [], isRendered: false };
+  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [] };
   const stacks = [{ name: '', folder: path, file: path, ...unknown }];
   return { tree: { ...NO_TREE, root: path, stacks }, stacks };
 }

@@ -4,7 +4,6 @@ import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnos
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { parseRenderCommandAndPosition } from '../../model/stack.ts';
 import type { ErrorBlock, PlaceLink } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
@@ -177,8 +176,8 @@ export interface FilePosition {
 }
 
 /**
- * The position of a place in the repository. For output of a command, it is the source file that the output names or,
- * if it names none, the command itself. Undefined for standard input that names no source file.
+ * The position of a place in the repository. For output of a tool, it is the source file that the output names.
+ * Undefined for standard input that names no source file.
  */
 export function findRepositoryPosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
@@ -187,10 +186,8 @@ export function findRepositoryPosition(
     toOriginPath = (path) => path,
   }: Pick<FormatOptions, 'toRepositoryPath' | 'toOriginPath'>,
 ): FilePosition | undefined {
-  const printer = parseRenderCommandAndPosition(file);
-  if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
+  if (origin !== undefined) return { file: toOriginPath(origin, file), line: 1, column: 1 };
   if (file === '<stdin>') return undefined;
-  if (printer !== undefined) return { file: toRepositoryPath(printer.file), line: printer.line, column: 1 };
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
 }
 

@@ -36,7 +36,6 @@ function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string
 }
 
 /**
-/**
  * Formats a command line that applies a saved plan. The plan is computed again, so the line repeats the flags of the
  * plan, and says where the API key and tokens are sent. Elsewhere, a plan file outside of the working folder is unknown:
  * `fresh` then plans without it.

@@ -1,9 +1,16 @@
+import { isLoopbackHost } from '../model/http.ts';
+
 /** Base URLs of services: `https://…`, `http://…`, and `embedded:` for the bundled server inside the process. */
 
 const EMBEDDED = 'embedded:';
 
 export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(EMBEDDED);
+}
+
+/** Whether the service is on this machine: the embedded server, or one on a loopback address. */
+export function isOnThisMachine(baseUrl: string): boolean {
+  return isEmbedded(baseUrl) || isLoopbackHost(URL.parse(baseUrl)?.hostname ?? '');
 }
 
 /** Returns the file in which the bundled server saves its data. Empty if the server saves nothing. */

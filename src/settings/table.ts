@@ -15,7 +15,7 @@ import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
-import { isBaseUrl, isEmbedded, normalizeUrl } from './base-url.ts';
+import { isBaseUrl, isOnThisMachine, normalizeUrl } from './base-url.ts';
 import {
   BOOLEAN,
   defineEnum,
@@ -171,14 +171,14 @@ export const SETTINGS = {
   }),
   rateLimit: defineSetting({
     type: RATE_LIMIT_TYPE,
-    about: 'maximum number of requests in a time window, such as `120/60s`, or `none` (the default for `embedded:`)',
-    details: 'Default for other services: 120/60s.',
+    about: 'limit that edgewise sets itself: requests in a time window, such as `120/60s`, or `none`',
+    details: 'The service may allow more or less. Default: 120/60s; `none` for `embedded:` and for loopback addresses.',
     flag: '--rate-limit <limit>',
     topic: 'connection',
     variables: ['EDGEWISE_RATE_LIMIT'],
     stack: 'api.rate_limit',
-    default: (baseUrl: string) => (isEmbedded(baseUrl) ? 'none' : '120/60s'),
-    defaultText: '120/60s',
+    default: (baseUrl: string) => (isOnThisMachine(baseUrl) ? 'none' : '120/60s'),
+    defaultText: '120/60s; none for embedded: and loopback',
     needsTrust: true,
     help: 'connection',
   }),

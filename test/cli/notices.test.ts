@@ -40,5 +40,8 @@ it('shows a wait for the rate limit once, however many requests wait', async () 
   onWait({ waitMs: 9_000, reason: 'pause' });
   time = 33_500;
   onWait({ waitMs: 60_000, reason: 'budget' });
-  expect(written).toEqual(['Waiting 34 s: the limit is 120/60s.\n', 'Waiting 60 s: the limit is 120/60s.\n']);
+  expect(written).toEqual([
+    'Waiting 34 s: edgewise sends at most 120/60s.\n',
+    'Waiting 60 s: edgewise sends at most 120/60s.\n',
+  ]);
 });

@@ -28,7 +28,7 @@ describe('a rate limit', () => {
     expect(recorder.take().filter(({ status }) => status === 429)).toEqual([]);
     expect(passed()).toBeGreaterThanOrEqual(30_000);
     expect(stderr).toMatch(
-      /^Waiting 10 s: the limit is 20\/10s\. \d+ writes to go, at least \d+ s left at 20\/10s\.$/m,
+      /^Waiting 10 s: edgewise sends at most 20\/10s\. \d+ writes to go, at least \d+ s left at 20\/10s\.$/m,
     );
   });
 
@@ -92,15 +92,30 @@ describe('a rate limit', () => {
     const waits = written.filter(([, text]) => /^(Waiting|\d+ of 60 done)/.test(text)).map(([second]) => second);
     const gaps = waits.slice(1).map((second, index) => second - (waits[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(29);
-    expect(stderr).toMatch(/^\d+ of 60 done, at least .* left at 20\/60s, waiting \d+ s: the limit is 20\/60s$/m);
+    expect(stderr).toMatch(
+      /^\d+ of 60 done, at least .* left at 20\/60s, waiting \d+ s: edgewise sends at most 20\/60s$/m,
+    );
   });
 
-  it('is 120/60s by default, and none for the embedded server', async () => {
+  it('is 120/60s by default, and none for the embedded server or on a loopback address', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY });
     const read = async (words: string) => readOnlyStack((await edgewise(`plan --format json ${words}`)).stdout);
     expect((await read('')).settings.rateLimit).toBe('120/60s');
-    expect((await read('--base-url embedded:')).settings.rateLimit).toBe('none');
+    for (const url of ['embedded:', ...LOOPBACK])
+      expect([url, (await read(`--base-url ${url}`)).settings.rateLimit]).toEqual([url, 'none']);
+    for (const url of ELSEWHERE)
+      expect([url, (await read(`--base-url ${url}`)).settings.rateLimit]).toEqual([url, '120/60s']);
     expect((await read('--rate-limit 30/60s')).requests).toMatchObject({ apply: 60, leastMs: 60_000 });
+  });
+
+  it('is kept on a loopback address if it is set, by a flag, a variable or the Stack', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': MANY });
+    const read = async (words: string, env = {}) =>
+      readOnlyStack((await edgewise(`plan --format json --base-url ${LOOPBACK[0]} ${words}`, { env })).stdout).settings;
+    expect((await read('--rate-limit 30/60s')).rateLimit).toBe('30/60s');
+    expect((await read('', { EDGEWISE_RATE_LIMIT: '35/60s' })).rateLimit).toBe('35/60s');
+    await write({ 'edgewise.yaml': MANY.replace(STACK, `${STACK}spec: { api: { rate_limit: 40/60s } }\n`) });
+    expect((await read('')).rateLimit).toBe('40/60s');
   });
 
   it.each(['--rate-limit 120', '--rate-limit 0/60s', '--timeout 5', '--ca-file missing.pem'])(
@@ -121,6 +136,15 @@ describe('a rate limit', () => {
     expect(stderr).not.toContain('hunter2');
   });
 });
+
+const LOOPBACK = ['http://127.0.0.1:4750', 'https://127.8.9.10', 'http://[::1]:4750', 'http://LOCALHOST:4750'];
+/** A server that listens on every address is reached from elsewhere, and a name can begin like an address. */
+const ELSEWHERE = [
+  'http://0.0.0.0:4750',
+  'https://127.0.0.1.example.net',
+  'https://localhost.example.net',
+  'https://[::2]',
+];
 
 const LATENCY_MS = 20;
 

@@ -201,10 +201,12 @@ test('shows which writes a rejected write waits for, live and in a pipe', () => 
 test('counts down a wait in the live line, and the rest of the time with it', () => {
   const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, { ...PLAIN, width: 0 });
   progress.apply({ event: 'write-started', write: createWrite('create', 'TCPEdge/a') });
-  progress.wait({ until: 45_000, reason: 'the limit is 120/60s' });
+  progress.wait({ until: 45_000, reason: 'edgewise sends at most 120/60s' });
   const shown = '0 of 540 done, at least';
-  expect(progress.render(0)).toBe(`${shown} 4 min 45 s left at 120/60s, waiting 45 s: the limit is 120/60s`);
-  expect(progress.render(1_000)).toBe(`${shown} 4 min 44 s left at 120/60s, waiting 44 s: the limit is 120/60s`);
+  expect(progress.render(0)).toBe(`${shown} 4 min 45 s left at 120/60s, waiting 45 s: edgewise sends at most 120/60s`);
+  expect(progress.render(1_000)).toBe(
+    `${shown} 4 min 44 s left at 120/60s, waiting 44 s: edgewise sends at most 120/60s`,
+  );
   expect(progress.render(45_000)).toBe(`${shown} 4 min 0 s left at 120/60s, create TCPEdge/a …`);
 });
 

@@ -70,7 +70,7 @@ export function createNotices(
     onWait: ({ waitMs, reason }) => {
       logger?.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');
       const now = context.now().getTime();
-      const why = reason === 'pause' ? 'the service asked for a pause' : `the limit is ${rateLimit}`;
+      const why = reason === 'pause' ? 'the service asked for a pause' : `edgewise sends at most ${rateLimit}`;
       const pending = { until: now + waitMs, reason: why };
       if (takeWait !== undefined) {
         takeWait(pending);

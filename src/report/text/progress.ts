@@ -56,7 +56,7 @@ export function createEventLog(options: TextStyleOptions): EventLog {
 export interface PendingWait {
   /** The end of the pause, in milliseconds since 1970. */
   readonly until: number;
-  /** The reason of the pause, such as `the limit is 120/60s`. */
+  /** The reason of the pause, such as `edgewise sends at most 120/60s`. */
   readonly reason: string;
 }
 
@@ -124,7 +124,7 @@ export function createLiveProgress({ total, rateLimit }: PlannedWrites, options:
   };
 }
 
-/** Returns a clause such as `waiting 45 s: the limit is 120/60s`. */
+/** Returns a clause such as `waiting 45 s: edgewise sends at most 120/60s`. */
 export function formatProgressWait({ until, reason }: PendingWait, now: number): string {
   return `waiting ${formatWaitTime(until - now)}: ${toPrintable(reason)}`;
 }

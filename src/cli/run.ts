@@ -8,7 +8,7 @@ import { type FormatName, isFormatName } from '../report/formats.ts';
 import { findRetiredCommandRemedy, findRetiredFlagRemedy } from '../settings/retired.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
 import { readManifestTrust, readSecretsNamedInEnvironment } from '../stack/settings.ts';
-import { refuseOneDash } from './commands/one-dash.ts';
+import { refuseOneDash, suggestOptionOrCommand } from './commands/one-dash.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context, InputFileSet } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
@@ -41,7 +41,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
     if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
-    return fail(createParseError(error, argv));
+    return fail(createParseError(error, argv, program));
   }
 }
 
@@ -233,21 +233,21 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Converts commander's message to a sentence, and adds a remedy. */
-function createParseError({ message }: CommanderError, words: readonly string[]): CommandError {
+function createParseError({ message }: CommanderError, words: readonly string[], program: Command): CommandError {
   const [word = ''] = words;
-  const [said = '', hint] = words
+  const said = words
     .reduce((text, one) => text.replaceAll(one, () => toPrintable(one)), message)
-    .replace(/^error: /, '')
-    .split('\n');
+    .replace(/^error: /, '');
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/[^.]$/, '$&.');
   const command = word.startsWith('-') ? '' : ` ${word}`;
   const [, option = ''] = /^Unknown option '([^'=]+)/.exec(sentence) ?? [];
+  const [, unknown = option] = /^Unknown command '([^']+)/.exec(sentence) ?? [];
   const [, setting, value] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^']*)' is invalid/.exec(sentence) ?? [];
   const remedy =
     findRetiredFlagRemedy(setting === undefined ? option : `${setting} ${value}`) ??
     OPTION_REMEDIES.get(`${word} ${option}`) ??
     OPTION_REMEDIES.get(option) ??
-    hint?.replace(/^\(|\)$/g, '');
+    suggestOptionOrCommand(unknown, words, program);
   return createUsageError(sentence, remedy ?? `edgewise${command} --help shows what it takes.`);
 }
 

@@ -1,13 +1,22 @@
 import { closestMatch } from 'leven';
 
-/** Returns the known word that is closest to a misspelled word, if any is close. Ignores case, `-` and `_`. */
+/**
+ * Returns the known word that is closest to a misspelled word, if any is near: at most a third of the longer word
+ * differs, or two adjacent characters are swapped. Ignores case, `-` and `_`.
+ */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const byForm = new Map(known.map((word) => [normalizeWord(word), word]));
   const form = normalizeWord(given);
   const swapped = listSwaps(form).find((other) => byForm.has(other));
-  const nearest = swapped ?? closestMatch(form, [...byForm.keys()], { maxDistance: computeMaxDistance(form) });
+  const comparable = [...byForm.keys()].filter((other) => Math.max(form.length, other.length) >= LEAST_LENGTH);
+  const nearest = byForm.has(form)
+    ? form
+    : (swapped ?? closestMatch(form, comparable, { maxDistance: computeMaxDistance(form) }));
   return nearest === undefined ? undefined : byForm.get(nearest);
 }
+
+/** In shorter words, one character is more than a third. */
+const LEAST_LENGTH = 3;
 
 /** The minimum length of a name that gets a suggestion. Shorter names are too unspecific. */
 const LEAST_NAME_LENGTH = 3;

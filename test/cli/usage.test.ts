@@ -45,6 +45,8 @@ describe('usage', () => {
     ['aply', 'Did you mean `apply`?'],
     ['lint', 'edgewise validate'],
     ['frobnicate', 'edgewise help lists the commands.'],
+    ['foo', 'edgewise help lists the commands.'],
+    ['gt', 'Did you mean `get`?'],
   ])('names what replaces %s', async (word, remedy) => {
     const { exitCode, stderr } = await runCommand([word, '--yes', 'manifests'], { cwd: '/' });
     expect(exitCode).toBe(3);
@@ -66,6 +68,12 @@ describe('usage', () => {
     ['apply -R . --manifests .', '--manifests needs a plan file, and the command names none.'],
     ['plan --concurrency 1', 'spec.api.concurrency in the Stack'],
     ['plan --base-ulr x', 'Did you mean --base-url?'],
+    ['apply --ye', 'Did you mean --yes?'],
+    ['plan --no-rehersal', 'Did you mean --no-rehearsal?'],
+    ['plan --foo', "Unknown option '--foo'.\nedgewise plan --help shows what it takes."],
+    ['plan --f', "Unknown option '--f'.\nedgewise plan --help shows what it takes."],
+    ['plan --jsn', "Unknown option '--jsn'.\nedgewise plan --help shows what it takes."],
+    ['abuse-report foo', "Unknown command 'foo'.\nedgewise abuse-report --help shows what it takes."],
     ['abuse-report sbmit', "Unknown command 'sbmit'.\nDid you mean submit?"],
     ['show', "Missing required argument 'plan'.\nedgewise show --help shows what it takes."],
     ['--frobnicate', "Unknown option '--frobnicate'.\nedgewise --help shows what it takes."],

@@ -20,11 +20,27 @@ export function refuseOneDash(argv: readonly string[], program: Command): void {
   });
 }
 
-/** Lists the options of the program and of the command that the words name, such as `abuse-report submit`. */
-function listOptionsOfCommandLine(argv: readonly string[], program: Command): readonly Option[] {
+/** Lists the program, and the commands below it that the words name, such as `abuse-report submit`. */
+function listNamedCommands(argv: readonly string[], program: Command): readonly [Command, ...Command[]] {
   const [word, ...rest] = argv;
   const named = program.commands.find((command) => command.name() === word);
-  return [...program.options, ...(named === undefined ? [] : listOptionsOfCommandLine(rest, named))];
+  return [program, ...(named === undefined ? [] : listNamedCommands(rest, named))];
+}
+
+/** Lists the options of the program and of the command that the words name. */
+function listOptionsOfCommandLine(argv: readonly string[], program: Command): readonly Option[] {
+  return listNamedCommands(argv, program).flatMap(({ options }) => options);
+}
+
+/** Suggests an option, or a command below the one that the words name, for one that does not exist. */
+export function suggestOptionOrCommand(given: string, argv: readonly string[], program: Command): string | undefined {
+  const commands = listNamedCommands(argv, program);
+  const options = commands.flatMap((command) => command.createHelp().visibleOptions(command));
+  const names = given.startsWith('--')
+    ? options.flatMap(({ long }) => long ?? [])
+    : (commands.at(-1)?.commands ?? []).map((command) => command.name());
+  const nearest = suggest(given, names);
+  return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
 }
 
 function isSpelling(word: string | undefined, { short, long }: Option): boolean {

@@ -166,6 +166,7 @@ export async function createProgramForArguments(
     .helpCommand(false)
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
+    .showSuggestionAfterError(false) // `run` suggests words, by the rule of all other suggestions
     .exitOverride();
   const isWanted = ({ name }: CommandEntry): boolean => isCompletion(argv) || argv.includes(name);
   for (const [heading, entries] of COMMAND_GROUPS) {

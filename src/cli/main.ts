@@ -11,6 +11,9 @@ const NEEDED = packageJson.engines.node.replace('>=', '');
 /** Equals `EXIT`, which is not imported, because an older Node may be unable to parse that file. */
 const EXIT = { failed: 1, invalid: 3 };
 
+/** Equals `PLAN_FORMAT`, for the same reason. */
+const FORMAT = 6;
+
 if (isOlder(process.versions.node, NEEDED)) {
   const line = NEEDED.split('.')[0];
   end(EXIT.invalid, {
@@ -37,7 +40,8 @@ function end(exitCode: number, error: { readonly message: string; readonly remed
   process.exitCode = exitCode;
   process.stderr.write(`${error.message} ${error.remedy}\n`);
   if (!/ --format[= ]json(?: |$)/.test(process.argv.join(' '))) return;
-  const document = { format: 1, command: null, ok: false, diagnostics: [], error };
+  const failure = { diagnostics: [], error };
+  const document = { command: null, failure, format: FORMAT, ok: false, stacks: [] };
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 

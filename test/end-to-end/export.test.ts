@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { readOnlyStack } from '../results.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 import { createUnmanagedAccount } from './unmanaged-account.ts';
 
@@ -40,7 +41,7 @@ describe('an account of 300 unmanaged resources', () => {
     expect(await edgewise('export', '-o', first, ...owner, ...https)).toMatch(
       /^Exported 302 resources for the stack production:\n(?! *Left out)/,
     );
-    const plan = JSON.parse(await edgewise('plan', first, '--format', 'json'));
+    const plan = readOnlyStack(await edgewise('plan', first, '--format', 'json'));
     const changes: readonly { readonly action: string; readonly differences: readonly unknown[] }[] = plan.changes;
     expect(changes.flatMap(({ differences }) => differences)).toEqual([]);
     expect(changes.filter(({ action }) => action === 'adopt')).toHaveLength(300);
@@ -77,7 +78,7 @@ describe('an account of 300 unmanaged resources', () => {
     const env = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: API_KEY };
     const { exitCode, stdout } = await runEdgewise(['drift', manifests, '--format', 'json'], env);
     expect(exitCode, stdout).toBe(exits);
-    return JSON.parse(stdout);
+    return readOnlyStack(stdout);
   }
 
   async function patch(path: string, body: object): Promise<void> {

@@ -68,8 +68,13 @@ describe('a repository of twenty stacks', () => {
   async function listIds(): Promise<ReadonlyMap<string, string>> {
     const { stacks } = JSON.parse(await expectDone('get -R live --format json'));
     const owned: readonly (readonly [string, string])[] = stacks.flatMap(
-      ({ folder: at, resources }: { readonly folder: string; readonly resources: readonly Owned[] }) =>
-        resources.map(({ address, id }) => [`${at} ${address}`, id] as const),
+      ({
+        folder: at,
+        inventory,
+      }: {
+        readonly folder: string;
+        readonly inventory: { readonly resources: readonly Owned[] };
+      }) => inventory.resources.map(({ address, id }) => [`${at} ${address}`, id] as const),
     );
     return new Map(owned);
   }

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
 import { listCodeBlocks } from '../docs/documents.ts';
 import { requireProgramOrSkip } from '../needs.ts';
+import { readOnlyStack } from '../results.ts';
 import {
   type ControlledService,
   createErrorResponse,
@@ -55,7 +56,7 @@ function createHeldRequest(wanted: string) {
 }
 
 function readOutcomes({ stdout }: Ended): readonly string[] {
-  const { outcomes } = JSON.parse(stdout);
+  const { outcomes } = readOnlyStack(stdout);
   return outcomes.map(({ outcome, message }: Record<string, string>) => [outcome, message].filter(Boolean).join(': '));
 }
 
@@ -108,7 +109,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(stderr).toContain('Interrupted.');
     expect(stderr).toContain('Nothing was written.');
     expect(exitCode).toBe(130);
-    if (format === 'json') expect(JSON.parse(stdout)).toMatchObject({ error: { message: 'Interrupted.' } });
+    if (format === 'json') expect(readOnlyStack(stdout)).toMatchObject({ error: { message: 'Interrupted.' } });
     if (format === 'markdown') expect(stdout).toContain('Interrupted.');
   });
 });
@@ -180,7 +181,7 @@ describe('an interrupt', () => {
     child.kill('SIGINT');
     const end = await ended;
     expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);
-    expect(JSON.parse(end.stdout).outcomes[0]).toMatchObject({ isUnknown: true });
+    expect(readOnlyStack(end.stdout).outcomes[0]).toMatchObject({ isUnknown: true });
     expect(end.exitCode).toBe(130);
     expect(listWrites(service)).toEqual([CREATE]);
   });

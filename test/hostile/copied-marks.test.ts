@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** Another user of the account copies the mark of a resource to one of their own, with a token that they know. */
 
@@ -120,7 +121,7 @@ describe('a copied mark', () => {
     const shown = await workspace.edgewise('get m');
     expect(shown.stdout).toContain(`its mark is a copy of that of ${mine}`);
     expect(shown.stdout).toContain('token not delivered');
-    expect(JSON.parse((await workspace.edgewise('get m --format json')).stdout).resources).toMatchObject([
+    expect(readOnlyStack((await workspace.edgewise('get m --format json')).stdout).resources).toMatchObject([
       { id: theirs, delivered: false },
     ]);
     expect(await workspace.edgewise('drift m')).toMatchObject({ exitCode: 2 });
@@ -149,7 +150,7 @@ describe('an edge with a copied mark', () => {
     expect(text.stdout).toContain(`a duplicate: ${original?.id} has the same mark and is kept`);
     expect(text.stdout).toContain('7.tcp.example.net:20007');
     expect(text.stdout).toContain('its description is "for partners"');
-    const { changes, dangers } = JSON.parse((await workspace.edgewise('plan m --format json')).stdout);
+    const { changes, dangers } = readOnlyStack((await workspace.edgewise('plan m --format json')).stdout);
     expect(dangers).toMatchObject({ traffic: 1 });
     expect(changes).toMatchObject([
       { action: 'delete', live: { id }, dangers: [{ danger: 'address-removed', from: ['7.tcp.example.net:20007'] }] },
@@ -205,6 +206,6 @@ describe('the resource that other stacks find by a mark', () => {
     expect(referred.exitCode).toBe(3);
     expect(referred.stdout + referred.stderr).toContain('WeightedBackend/pool');
     const taken = await workspace.edgewise('plan take --take-over test --format json');
-    expect(JSON.parse(taken.stdout).changes).toMatchObject([{ action: 'create' }]);
+    expect(readOnlyStack(taken.stdout).changes).toMatchObject([{ action: 'create' }]);
   });
 });

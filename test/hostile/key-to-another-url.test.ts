@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEdgewise } from '../end-to-end/processes.ts';
+import { changePlan } from '../results.ts';
 import { createCheckout, startListener } from './listener.ts';
 
 /** The author of a pull request tries to have the key sent to another service, or something else sent with it. */
@@ -113,8 +114,11 @@ describe('a plan file of the pull request', () => {
     const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', {}) });
     const made = join(folder, 'plan.json');
     await runEdgewise(['plan', folder, '-o', made], { EDGEWISE_BASE_URL: 'embedded:' });
-    const plan = JSON.parse(await readFile(made, 'utf8'));
-    await writeFile(made, JSON.stringify({ ...plan, baseUrl: attacker.url }));
+    const text = await readFile(made, 'utf8');
+    await writeFile(
+      made,
+      changePlan(text, (plan) => ({ ...plan, baseUrl: attacker.url })),
+    );
     for (const env of [{}, { EDGEWISE_BASE_URL: service.url }]) {
       const line = ['apply', made, '--manifests', folder, '--yes'];
       const { exitCode } = await runEdgewise(line, { EDGEWISE_API_KEY: KEY, ...env });

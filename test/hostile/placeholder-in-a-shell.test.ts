@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createWorkspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** Lists the lint findings about a token command: the code, and the rest of the Stack from the position. */
 async function lint(command: readonly string[]): Promise<readonly { readonly code: string; readonly at: string }[]> {
@@ -8,7 +9,8 @@ async function lint(command: readonly string[]): Promise<readonly { readonly cod
   const { edgewise } = await createWorkspace({ 'edgewise.yaml': stack });
   const { stdout, stderr } = await edgewise('validate edgewise.yaml --format json');
   expect(stderr).toBe('');
-  const { diagnostics }: { diagnostics: readonly { code: string; place: { column: number } }[] } = JSON.parse(stdout);
+  const { diagnostics }: { diagnostics: readonly { code: string; place: { column: number } }[] } =
+    readOnlyStack(stdout);
   return diagnostics.map(({ code, place }) => ({ code, at: stack.slice(place.column - 1) }));
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** A mark decides which stack owns a resource. Each member of this table is a live resource, and every command must agree on its owner. */
 
@@ -57,7 +58,7 @@ async function createAccount({ metadata }: Member) {
 type Account = Awaited<ReturnType<typeof createAccount>>;
 
 async function readJson({ edgewise }: Account, line: string) {
-  return JSON.parse((await edgewise(`${line} --format json`)).stdout);
+  return readOnlyStack((await edgewise(`${line} --format json`)).stdout);
 }
 
 /** Lists the ids of live resources that a plan would change. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** Secrets in fields that the tables mark: `${secret:NAME}`, live values, and values in clear text. */
 
@@ -167,7 +168,7 @@ describe('a secret in a header', () => {
     const plans = [];
     for (const value of [SECRET, `${SECRET}-2`]) {
       await workspace.edgewise('plan -o plan.json', { env: { ...OFFERED.env, UPSTREAM: value } });
-      const { changes } = JSON.parse(readFileSync(join(workspace.folder, 'plan.json'), 'utf8'));
+      const { changes } = readOnlyStack(readFileSync(join(workspace.folder, 'plan.json'), 'utf8'));
       plans.push(changes);
     }
     expect(plans[0]).toEqual(plans[1]);
@@ -237,7 +238,7 @@ describe('a live value that may be secret', () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-env': 'production' }) });
     await workspace.edgewise('apply --yes');
     const { stdout } = await workspace.edgewise('get --format json');
-    expect(JSON.parse(stdout).resources[0].spec.request_headers.add).toEqual({ 'x-env': 'production' });
+    expect(readOnlyStack(stdout).resources[0].spec.request_headers.add).toEqual({ 'x-env': 'production' });
   });
 
   it('is exported as a variable, and the exported manifest changes nothing', async () => {

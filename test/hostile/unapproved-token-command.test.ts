@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toCredential, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** The author of a change after the approved one: the applied Stack names another command that gets the live token. */
 
@@ -162,7 +163,7 @@ it('words are escaped in every format', async () => {
     if (format === 'html') expect(stdout).not.toContain('<script>x');
   }
   const { stdout } = await edgewise('plan live/one --format json');
-  const plan: { changes: readonly { token: unknown }[] } = JSON.parse(stdout);
+  const plan: { changes: readonly { token: unknown }[] } = readOnlyStack(stdout);
   expect(plan.changes[0]?.token).toEqual({
     command: [SH, word],
     test: [word, 'y'.repeat(300)],

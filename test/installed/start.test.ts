@@ -4,8 +4,10 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { PLAN_FORMAT } from '../../src/model/plan.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
+import { readOnlyStack } from '../results.ts';
 import { listNewSyntax } from './imports.ts';
 import {
   asOwner,
@@ -99,8 +101,11 @@ describe('a start with', () => {
     const document = await runLine(sandbox, wrap('edgewise plan --format json', sandbox), start);
     expect(document).toMatchObject({ exitCode, stderr: ended.stderr });
     expect(JSON.parse(document.stdout)).toEqual({
-      ...{ format: 1, command: null, ok: false, diagnostics: [] },
-      error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },
+      ...{ format: PLAN_FORMAT, command: null, ok: false, stacks: [] },
+      failure: {
+        diagnostics: [],
+        error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },
+      },
     });
     expect(listChanged(before, listFiles(sandbox.root))).toEqual([]);
   });
@@ -151,7 +156,7 @@ it('names a working folder that the user may not read, with a remedy', async () 
   chmodSync(sandbox.work, 0o000);
   const { exitCode, stdout, stderr } = await runLine(sandbox, 'edgewise plan --format json', start);
   expect(stderr).toMatch(/^error\[file-unreadable\]: .* cannot be read: permission denied\n {2}help: /);
-  expect(JSON.parse(stdout)).toMatchObject({ ok: false, diagnostics: [{ code: 'file-unreadable' }] });
+  expect(readOnlyStack(stdout)).toMatchObject({ ok: false, diagnostics: [{ code: 'file-unreadable' }] });
   expect(exitCode).toBe(3);
 });
 

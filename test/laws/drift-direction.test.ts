@@ -14,6 +14,7 @@ import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { type FormatName, listFormatNames, loadReportRenderer } from '../../src/report/formats.ts';
 import type { ReportRenderer } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
+import { readOnlyStack } from '../results.ts';
 import { LONG } from '../tries.ts';
 import { arbitraryDrift } from './arbitrary-drift.ts';
 import { isSameField } from './field-change.ts';
@@ -208,7 +209,7 @@ function isEmpty(value: Json | undefined): boolean {
 
 /** How each format shows the two sides. */
 const READERS: Readonly<Partial<Record<FormatName, (document: string) => ShownSides>>> = {
-  json: (document) => readJson(JSON.parse(document).changes),
+  json: (document) => readJson(readOnlyStack(document).changes),
   text: (document) => {
     const lines = document.split('\n');
     const inline = lines.flatMap((line) => /^ {4}\S.*?: +(.*) → (.*?)(?: {2}\(.*)?$/.exec(line)?.slice(1) ?? []);

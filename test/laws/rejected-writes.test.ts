@@ -6,6 +6,7 @@ import { toAddress } from '../../src/model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
 import { createDependentResource } from '../simulation/other-user.ts';
 import { createRandom, type SeededRandom } from '../simulation/random.ts';
 import { LINKED_KINDS } from '../simulation/repository.ts';
@@ -50,7 +51,7 @@ describe('a resource that others use and that has no manifest', () => {
       expect(applied).toMatchObject({ exitCode: EXIT.success });
       const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
       expect(left).toMatchObject({ exitCode: EXIT.success });
-      const { diagnostics } = JSON.parse(left.stdout);
+      const { diagnostics } = readOnlyStack(left.stdout);
       const codes = diagnostics.filter(({ code }: JsonObject) => code === 'left-out');
       expect(codes.map(({ address }: JsonObject) => address)).toEqual([used]);
     });
@@ -119,13 +120,13 @@ function toShared({ server }: Workspace): SharedService {
 }
 
 function listPredictedRejections(stdout: string): readonly string[] {
-  const { violations } = JSON.parse(stdout);
+  const { violations } = readOnlyStack(stdout);
   return violations.flatMap(({ rule, addresses }: JsonObject) => (rule === 'rejected-write' ? addresses : []));
 }
 
 /** The resources of failed writes, each once. */
 function listFailedResources(stdout: string): readonly string[] {
-  const outcomes: readonly JsonObject[] = JSON.parse(stdout).outcomes;
+  const outcomes: readonly JsonObject[] = readOnlyStack(stdout).outcomes;
   const undone = outcomes.filter(({ outcome }) => outcome !== 'applied').map(({ write }) => String(write));
   return [...new Set(undone.map((id) => id.split(' ').at(-1) ?? id))];
 }

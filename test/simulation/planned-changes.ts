@@ -1,10 +1,10 @@
-import { isJsonObject, parseJson } from '../../src/model/json.ts';
+import { parseJson } from '../../src/model/json.ts';
+import { readOnlyStack } from '../results.ts';
 
 /** The effects of a plan file as one text: equal plans have equal texts. */
 export function toChanges(text: string): string | undefined {
-  const plan = parseJson(text) ?? null;
-  if (!isJsonObject(plan)) return undefined;
-  return JSON.stringify(plan['changes'])?.replaceAll(TIME_LEFT, '$1 a while').replaceAll(LIMIT_TIME, '');
+  if (parseJson(text) === undefined) return undefined;
+  return JSON.stringify(readOnlyStack(text).changes)?.replaceAll(TIME_LEFT, '$1 a while').replaceAll(LIMIT_TIME, '');
 }
 
 /** The time until or since the replacement of a credential or certificate: a plan with faults is made at another time. */

@@ -11,6 +11,7 @@ import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../src/index.ts';
 import { text as hostileText } from '../laws/hostile-values.ts';
 import { TRICKS } from '../report/hostile-checks.ts';
+import { readOnlyStack } from '../results.ts';
 import { buildPage, describeInBrowsers } from './shown-page.ts';
 
 /** The behaviour of the page of `npm run try`. */
@@ -192,7 +193,7 @@ describeInBrowsers(folder, (shown) => {
     for (const format of ['text', 'markdown', 'json', 'command']) shown.push(await readAs(format));
     expect(shown[0]).toContain('+ TCPEdge/postgres');
     expect(shown[1]).toContain('edgewise:plan stack=quickstart');
-    expect(JSON.parse(shown[2] ?? '')).toHaveProperty('changes');
+    expect(readOnlyStack(shown[2] ?? '')).toHaveProperty('changes');
     expect(shown[3]).toContain('edgewise apply plan.json');
   });
 

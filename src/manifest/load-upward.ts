@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, searchRepository } from '../files/boundary.ts';
 import {
@@ -14,7 +14,6 @@ import { listAncestors } from '../files/real-path.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { STDIN_FILE_NAME } from './environment.ts';
 import {
-  byName,
   createStackBudget,
   createUnreadableDiagnostic,
   isManifestName,
@@ -141,9 +140,9 @@ interface UpwardSearch extends UpwardTrust {
 /** Reads the files in a folder that may contain what is searched. Does nothing if the folder does not exist yet. */
 function readFilesIn(folder: Path, search: UpwardSearch, reading: UpwardReading): void {
   if (statSync(folder.real, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  for (const entry of listFolderEntries(folder.real, search)) {
-    if (entry.name.startsWith('.') || !isManifestName(entry.name)) continue;
-    const path = { shown: joinShown(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+  for (const name of listNames(folder.real, search)) {
+    if (name.startsWith('.') || !isManifestName(name)) continue;
+    const path = { shown: joinShown(folder.shown, name), real: `${folder.real}/${name}` };
     if (reading.seen.has(path.real)) continue;
     reading.seen.add(path.real);
     readSearchedFile(path, search, reading);
@@ -151,9 +150,9 @@ function readFilesIn(folder: Path, search: UpwardSearch, reading: UpwardReading)
 }
 
 /** Another user may have closed their folder. Its files would not be used anyway. */
-function listFolderEntries(folder: string, { distrust }: UpwardTrust): readonly Dirent[] {
+function listNames(folder: string, { distrust }: UpwardTrust): readonly string[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).sort(byName);
+    return readdirSync(folder).sort();
   } catch (error) {
     if (distrust !== undefined && error instanceof Error && 'code' in error) return [];
     throw error;

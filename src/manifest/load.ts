@@ -300,7 +300,7 @@ function readFolder({ shown, real }: Path, walk: Walk): number {
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
 }
 
-export function byName(left: Dirent, right: Dirent): number {
+function byName(left: Dirent, right: Dirent): number {
   return left.name < right.name ? -1 : 1;
 }
 

@@ -40,7 +40,8 @@ export async function readChangedStacks(
 ): Promise<TreeChanges> {
   const repository = openGitRepository(tree.root, host);
   const files = await readCommitFiles(repository, await resolveCommit(repository, since));
-  const comparison: Comparison = { tree, files, host, defaults: new Map() };
+  const inner = indexInnerStacks(tree, { files, host });
+  const comparison: Comparison = { tree, files, host, inner, defaults: new Map() };
   const causes = new Map<StackFolder, readonly string[]>();
   for (const stack of tree.stacks) causes.set(stack, await listChangedFiles(stack, comparison));
   const gone = await listGoneManifests(comparison);
@@ -58,8 +59,31 @@ interface Comparison {
   readonly tree: StackTree;
   readonly files: CommitFiles;
   readonly host: Host;
+  readonly inner: ReturnType<typeof indexInnerStacks>;
   /** What differs directly in a folder and may have Defaults, by folder. */
   readonly defaults: Map<string, readonly string[]>;
+}
+
+/**
+ * Maps folders to those of the stacks inside of them, if the files with their `Stack` are the same: then they were stacks
+ * in the commit too. Otherwise they may have belonged to the stack around them.
+ */
+function indexInnerStacks(
+  { stacks }: StackTree,
+  context: Pick<Comparison, 'files' | 'host'>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const { files } = context;
+  const found = new Map<string, Set<string>>();
+  for (const stack of stacks) {
+    const [folder, file] = [toRepositoryPath(stack.folder, context), toRepositoryPath(stack.file, context)];
+    if (folder === undefined || file === undefined || compareFile(file, files) !== undefined) continue;
+    for (let at = folder; at !== ''; ) {
+      at = toFolder(at);
+      const inner = found.get(at) ?? new Set();
+      found.set(at, inner.add(folder).add(followPath(folder, files).real ?? folder));
+    }
+  }
+  return found;
 }
 
 /** As `visitManifestFiles` reads a folder. */
@@ -89,7 +113,7 @@ async function listChangedFiles(stack: StackFolder, comparison: Comparison): Pro
   if (folder === undefined) return [stack.folder];
   const policies = stack.policies.map((path) => posix.join(stack.folder, path));
   const found = [
-    ...compareFolder(folder, createStackRule(stack, folder, comparison), files),
+    ...compareFolder(folder, createStackRule(folder, comparison), files),
     ...listFoldersAbove(folder, comparison).flatMap((above) => compareDefaults(above, comparison)),
     ...policies.flatMap((path) => comparePolicies(path, comparison)),
     ...compareInputs(stack, folder, comparison),
@@ -98,22 +122,11 @@ async function listChangedFiles(stack: StackFolder, comparison: Comparison): Pro
   return found.length > 0 ? [...new Set(found)] : compareNamedFiles(stack, comparison);
 }
 
-/**
- * Stacks inside of this one are left out, if the file with their `Stack` is the same: then their folders were stacks in
- * the commit too. Otherwise they may have belonged to this stack.
- */
-function createStackRule(stack: StackFolder, folder: string, comparison: Comparison): ReadingRule {
-  const { tree, files } = comparison;
-  const inner = tree.stacks.flatMap((other) => {
-    const [path, file] = [toRepositoryPath(other.folder, comparison), toRepositoryPath(other.file, comparison)];
-    const isInside = other !== stack && path !== undefined && file !== undefined && isAtOrBelow(path, folder);
-    return isInside && compareFile(file, files) === undefined ? [path, followPath(path, files).real ?? path] : [];
-  });
-  const rule = MANIFESTS;
-  if (inner.length === 0) return rule;
-  const left = new Set(inner);
-  const isFolder = (path: string): boolean => rule.isFolder(path) && !left.has(path);
-  return { ...rule, isFolder, beyondLinks: rule };
+/** Stacks inside of this one are left out. */
+function createStackRule(folder: string, { inner }: Comparison): ReadingRule {
+  const left = inner.get(folder);
+  const isFolder = (path: string): boolean => MANIFESTS.isFolder(path) && left?.has(path) !== true;
+  return { ...MANIFESTS, isFolder, beyondLinks: MANIFESTS };
 }
 
 /** Lists the folders above a folder in which Defaults are searched: up to `--root`, or the root of the repository. */
@@ -193,7 +206,10 @@ function mayNameFiles(file: string, { cwd }: Host): boolean {
  * Returns a path relative to the root of the repository, with the links in the repository. `undefined`: it is outside.
  * The user may name the repository through links outside of it.
  */
-function toRepositoryPath(file: string, { files: { top }, host }: Comparison): string | undefined {
+function toRepositoryPath(
+  file: string,
+  { files: { top }, host }: Pick<Comparison, 'files' | 'host'>,
+): string | undefined {
   const whole = resolve(host.cwd, file);
   if (isBelow(whole, top)) return relative(top, whole).split(sep).join('/');
   const entered = listAncestors(whole).findLast((one) => isBelow(resolveLinks(one), top));
@@ -207,15 +223,26 @@ function listChangedStacks(
   comparison: Comparison,
 ): TreeChanges['changed'] {
   const stacks = [...causes.keys()];
+  const byName = Map.groupBy(stacks, ({ name }) => name);
+  const needed = new Map(
+    stacks.map((stack) => {
+      const named = stack.dependsOn.flatMap((name) => byName.get(name) ?? []);
+      return [stack, named.filter((other) => refersToStack(stack, other))];
+    }),
+  );
+  const users = Map.groupBy(
+    [...needed].flatMap(([user, others]) => others.map((other) => ({ user, other }))),
+    ({ other }) => other,
+  );
   const changed = new Set(stacks.filter((stack) => causes.get(stack)?.length !== 0));
   // A loop over a set also visits members that are added during the loop.
-  for (const one of changed) for (const user of stacks) if (refersToStack(user, one)) changed.add(user);
+  for (const one of changed) for (const { user } of users.get(one) ?? []) changed.add(user);
   return stacks
     .filter((stack) => changed.has(stack))
     .map((stack) => ({
       stack,
       files: [...new Set((causes.get(stack) ?? []).map((path) => toShown(path, comparison)))].sort(),
-      through: [...changed].filter((one) => refersToStack(stack, one)).map(({ name }) => name),
+      through: (needed.get(stack) ?? []).filter((one) => changed.has(one)).map(({ name }) => name),
     }));
 }
 

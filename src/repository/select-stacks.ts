@@ -42,11 +42,8 @@ export async function selectStacks(
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
   if (tree.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(tree);
   const named = tree.stacks.filter((stack) => isSelectedByName(stack, filter));
-  return {
-    tree,
-    stacks: named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true),
-    changes,
-  };
+  const changed = new Set(changes?.changed.map(({ stack }) => stack));
+  return { tree, stacks: changes === undefined ? named : named.filter((stack) => changed.has(stack)), changes };
 }
 
 function isSelectedByName({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {

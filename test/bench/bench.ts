@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { writeManifests } from './manifests.ts';
+import { writeCredentials, writeManifests } from './manifests.ts';
 import { measure, type ProcessUsage, startServer, toMedian } from './measure.ts';
 
 /**
- * `npm run bench`: counts the requests of the built command line, and measures its processes. Prints the two tables of
- * docs/reference/benchmarks.md.
+ * `npm run bench`: counts the requests of the built command line, and measures its processes. Prints two tables of
+ * docs/reference/benchmarks.md, and the requests that it compares with those of Terraform.
  */
 
 const SIZES = [1, 50, 1_000, 10_000];
@@ -36,6 +36,7 @@ console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 
 console.log(renderTable(['TCP edges', ...names], (one) => [formatCount(one.requests)]));
 console.log();
 console.log(renderTable(['TCP edges', ...names], (one) => [formatUsage(one)]));
+console.log(`\n${await countCredentialRequests(1_000)}`);
 
 /** Plans, applies and plans again: three times, or once if it takes long and varies little. */
 async function measureSize(edges: number): Promise<readonly Measured[]> {
@@ -53,13 +54,34 @@ async function measureSize(edges: number): Promise<readonly Measured[]> {
   }
 }
 
+/** The requests of a plan that changes none of that many credentials, with how many there are of each path. */
+async function countCredentialRequests(count: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
+  const server = await startServer();
+  try {
+    writeCredentials(folder, count);
+    await measure([EDGEWISE, 'apply', '--yes', folder], { url: server.url });
+    server.takeRequests();
+    await measure([EDGEWISE, 'plan', '--detailed-exitcode', folder], { url: server.url });
+    const paths = server.takeRequests();
+    const shown = Array.from(
+      Map.groupBy(paths, (path) => path),
+      ([path, same]) => `${same.length} × ${path}`,
+    );
+    return `A plan of ${formatCount(count)} unchanged credentials: ${paths.length} requests (${shown.join(', ')})`;
+  } finally {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
 async function measureOnce(folder: string): Promise<readonly Measured[]> {
   const server = await startServer();
   const found: Measured[] = [];
   try {
     for (const { words, exitCode } of STEPS) {
       const taken = await measure([EDGEWISE, ...words, folder], { url: server.url, exitCode });
-      found.push({ requests: server.takeRequests(), ...taken });
+      found.push({ requests: server.takeRequests().length, ...taken });
     }
   } finally {
     await server.close();

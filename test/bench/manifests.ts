@@ -31,6 +31,14 @@ export function writeManifests(
   }
 }
 
+/** Writes the manifests of that many credentials, whose tokens go to a folder beside them. */
+export function writeCredentials(folder: string, count: number): void {
+  const settings = 'spec: { tokens: { default: { directory: tokens } } }\n';
+  const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: bench }\n${settings}`;
+  const documents = Array.from({ length: count }, (_, index) => renderCredential(toNumber(index)));
+  writeFileSync(join(folder, 'edgewise.yaml'), [stack, ...documents].join('---\n'));
+}
+
 /** Returns the number of weighted backends for that many edges. */
 export function countPools(edges: number): number {
   return Math.ceil(edges / EDGES_PER_POOL);
@@ -44,6 +52,14 @@ function renderTenant(index: number, first: number): string {
 
 function toNumber(index: number): string {
   return String(index).padStart(5, '0');
+}
+
+function renderCredential(number: string): string {
+  return `apiVersion: edgewise/v1
+kind: Credential
+metadata: { name: agent-${number} }
+spec: { description: Agent of tenant ${number} }
+`;
 }
 
 function renderPool(number: string): string {

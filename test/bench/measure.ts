@@ -52,8 +52,8 @@ export function toMedian(runs: readonly ProcessUsage[]): ProcessUsage {
 /** The bundled server on a socket. */
 export interface BenchServer {
   readonly url: string;
-  /** The number of requests since the last call. */
-  readonly takeRequests: () => number;
+  /** The paths of the requests since the last call, without their queries. */
+  readonly takeRequests: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -62,16 +62,11 @@ export async function startServer(): Promise<BenchServer> {
   // Ids contain the time.
   const now = new Date('2026-03-01T12:00:00Z');
   const server = createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], idSeed: 'bench', now: () => now });
-  let requests = 0;
+  const paths: string[] = [];
   const recording = server.behind((send) => (request) => {
-    requests += 1;
+    paths.push(new URL(request.url).pathname);
     return send(request);
   });
   const { url, close } = await listen(recording, { port: 0 });
-  const takeRequests = (): number => {
-    const taken = requests;
-    requests = 0;
-    return taken;
-  };
-  return { url, close, takeRequests };
+  return { url, close, takeRequests: () => paths.splice(0) };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule } from '../../src/kinds/kind.ts';
@@ -9,6 +10,7 @@ import type { WriteId } from '../../src/model/write.ts';
 import { isCreateWithoutClaims } from '../../src/plan/duplicates.ts';
 import { formatRequestSentence } from '../../src/report/view/plan-wording.ts';
 import type { SentRequest } from '../cli/recorder.ts';
+import { createWorkspace, STACK, toCredential } from '../cli/workspace.ts';
 import { LONG } from '../tries.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds } from './properties.ts';
@@ -92,6 +94,43 @@ describe('the requests of a run', () => {
     });
     await holds(property, 60);
   });
+
+  it(
+    'are 15 for a plan of 1,000 unchanged credentials, as three pages say: ten pages of them, one of each other kind',
+    LONG,
+    async () => {
+      const credentials = Array.from({ length: 1_000 }, (_, index) => toCredential(`agent-${index}`)).join('');
+      const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': `${STACK}${credentials}` });
+      const quickly = '--rate-limit none --no-rehearsal';
+      expect((await edgewise(`apply --yes --token-directory ../tokens ${quickly}`)).exitCode).toBe(0);
+      const countPlan = async () => {
+        recorder.take();
+        expect((await edgewise(`plan --detailed-exitcode ${quickly}`)).exitCode).toBe(0);
+        return Object.groupBy(recorder.take(), ({ path }) => path.split('?')[0] ?? '');
+      };
+      const read = await countPlan();
+      expect(
+        Object.values(read)
+          .map((requests) => requests?.length)
+          .sort(),
+      ).toEqual([1, 1, 1, 1, 1, 10]);
+      expect(read['/credentials']).toHaveLength(10);
+      await write({ 'edgewise.yaml': `${STACK}spec: { kinds: [Credential] }\n${credentials}` });
+      expect(await countPlan()).toEqual({ '/credentials': expect.objectContaining({ length: 10 }) });
+
+      const pages = ['README.md', 'docs/explanation/compared.md', 'docs/reference/benchmarks.md'];
+      const said = pages.map(
+        (file) =>
+          readFileSync(file, 'utf8')
+            .match(/^.*1,000.*$/gm)
+            ?.join('\n') ?? '',
+      );
+      for (const [index, text] of said.entries()) {
+        expect(text, pages[index]).toMatch(/15 requests: 10 pages of them, 5 of other kinds/);
+        expect(text, pages[index]).not.toMatch(/(?<!\d)10 requests(?! if)/);
+      }
+    },
+  );
 
   it('depend on no later write of the plan', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {

@@ -23,6 +23,15 @@ prepare() {
   read -r -d '' -a arguments <<< "$ARGUMENTS" || true
 }
 
+# Adds to arguments which stacks are planned. What applies the plans selects the same ones: any other stack that it finds has no approved plan.
+select_stacks() {
+  if [ "$RECURSIVE" = true ]; then arguments+=(--recursive); fi
+  if [ -n "$CHANGED_SINCE" ]; then arguments+=("--changed-since=$CHANGED_SINCE"); fi
+  local names name
+  read -r -d '' -a names <<< "$STACK" || true
+  for name in "${names[@]}"; do arguments+=("--stack=$name"); done
+}
+
 # Whether the checkout may hold what nobody has merged. Without the input, only a run for the default branch is trusted: the ref of
 # pull_request_target, issue_comment and workflow_run is the default branch too, and they often check out something else.
 is_untrusted() {

@@ -129,7 +129,7 @@ function showReport({ about, html, text, markdown, json, sentence, refusal, isFa
 
 function renderCommand(): string {
   const allow = outcome?.needsConsent ? ' --allow-deletes' : '';
-  return `# With these files in the folder manifests:\nexport EDGEWISE_BASE_URL=https://api.example.com EDGEWISE_API_KEY=…\nedgewise plan manifests -o plan.json\nedgewise apply plan.json --manifests manifests${allow}\n\n# Without a service, on the bundled server of the command line:\nedgewise plan manifests --base-url embedded:account.json\n`;
+  return `# With these files in the folder manifests:\nexport EDGEWISE_BASE_URL=https://api.example.com EDGEWISE_API_KEY=…\nedgewise plan manifests -o plan.json\nedgewise apply manifests --approved plan.json${allow}\n\n# Without a service, on the bundled server of the command line:\nedgewise plan manifests --base-url embedded:account.json\n`;
 }
 
 function showFiles(): void {

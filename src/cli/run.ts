@@ -220,7 +220,6 @@ function createUnknownCommandError([word = '']: readonly string[], program: Comm
 const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
-  ['show --stack', '--manifests names the manifests of the plan.'],
   ['-o', '--format sets the format of the result. -o names what plan and export write.'],
   ['--layout', 'export -o FOLDER writes a file for each resource; without -o, everything is one text on stdout.'],
   ['--concurrency', 'spec.api.concurrency in the Stack says how many requests run at once.'],

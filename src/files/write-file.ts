@@ -21,8 +21,8 @@ import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
  *
  * | Writer | What | Who names it | How |
  * | --- | --- | --- | --- |
- * | `cli/output/output-files.ts` | reports, plan files, plans of a folder, their index | user | replaced |
- * | `cli/reconcile/plan-folder.ts` | a folder of plans, and its older plans | user | created, removed |
+ * | `cli/output/output-files.ts` | reports, plan files, plans of a folder | user | replaced |
+ * | `cli/reconcile/plan-folder.ts` | a folder of plans, and the plans of an earlier run | user | created, removed |
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
  * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
@@ -289,6 +289,13 @@ async function openUnlinkedFileIn(folder: string): Promise<UnlinkedFile> {
 const ABANDONED_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a path has the name of a temporary file of edgewise, next to a file whose name ends with `ending`. */
+export function isTemporaryName(path: string, ending: string): boolean {
+  const name = basename(path);
+  const at = name.lastIndexOf('.');
+  return name.startsWith('.') && name.slice(1, at).endsWith(ending) && UUID.test(name.slice(at + 1));
+}
 
 /** Removes the temporary files that killed runs left next to a file, unless the file must not be written. */
 export async function removeStaleTempFiles(path: string, boundary: WriteBoundary): Promise<void> {

@@ -105,36 +105,7 @@ export interface StackListing {
   readonly filesWithoutStack: readonly string[];
   /** Errors and warnings on the whole tree. */
   readonly diagnostics?: readonly Diagnostic[] | undefined;
-  /** Only if plan files are applied: names of the stacks without a plan file. */
-  readonly unplanned?: readonly string[];
 }
-
-export const PLAN_INDEX_FORMAT = 1;
-
-/** A file that lists the plan files that a run wrote to the same folder. */
-export interface PlanIndexFile {
-  /** Named `type` instead of `kind`, because the file is not a manifest. */
-  readonly type: 'PlanIndex';
-  readonly format: typeof PLAN_INDEX_FORMAT;
-  readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** The paths that the run searched for stacks, as the user gave them. Absent if unknown. */
-  readonly manifests?: readonly string[];
-  /** Names of all stacks of the run, including those for which it wrote no plan that can be applied. */
-  readonly stacks: readonly string[];
-  readonly plans: readonly PlanIndexEntry[];
-}
-
-export interface PlanIndexEntry {
-  /** The file name, without the folder. */
-  readonly file: string;
-  readonly stack: string;
-  readonly baseUrl: string;
-  /** The SHA-256 of the bytes of the plan file, in hexadecimal. */
-  readonly sha256: string;
-}
-
-/** The file name of a `PlanIndexFile`. It starts with `_`, unlike plan files, which are named after stacks. */
-export const PLAN_INDEX_FILE_NAME = '_index.json';
 
 /** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
 export function createNearestFolderSearch(folders: Iterable<string>): (folder: string) => string | undefined {

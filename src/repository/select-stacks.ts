@@ -7,10 +7,8 @@ import { readChangedStacks } from './read-changes.ts';
 import { type GivenConnection, readStackTree } from './read-stack-tree.ts';
 
 export interface StackSelectionOptions extends GivenConnection {
-  /** The names of the selected stacks. If empty, all stacks are selected, unless the names come from plan files. */
+  /** The names of the selected stacks. If empty, all stacks are selected. */
   readonly names: readonly string[];
-  /** Whether the names come from plan files. Then an unknown name is no error, and no name selects no stack. */
-  readonly isOfPlans?: boolean;
   /** A commit. If set, only stacks that changed since this commit are selected. */
   readonly since?: string | undefined;
 }
@@ -19,8 +17,6 @@ export interface SelectedStacks {
   readonly tree: StackTree;
   readonly stacks: readonly StackFolder[];
   readonly changes?: TreeChanges | undefined;
-  /** The names of stacks without a plan. Set only if plan files are applied. */
-  readonly unplanned?: readonly string[];
 }
 
 /**
@@ -32,13 +28,13 @@ export async function selectStacks(
   filter: StackSelectionOptions,
   context: Host,
 ): Promise<SelectedStacks> {
-  const { names, isOfPlans, since, baseUrl, keyEnv } = filter;
+  const { names, since, baseUrl, keyEnv } = filter;
   const tree = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
   if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
   if (tree.stacks.length === 0 && since === undefined) throw createNothingFoundError(tree);
   const unknown = names.find((name) => !tree.stacks.some((stack) => stack.name === name));
-  if (unknown !== undefined && isOfPlans !== true) throw createUnknownStackError(unknown, tree);
+  if (unknown !== undefined) throw createUnknownStackError(unknown, tree);
   const changes = since === undefined ? undefined : await readChangedStacks(tree, { since, baseUrl, keyEnv }, context);
   if (tree.stacks.length === 0 && changes?.removed.length === 0) throw createNothingFoundError(tree);
   const named = tree.stacks.filter((stack) => isSelectedByName(stack, filter));
@@ -46,8 +42,8 @@ export async function selectStacks(
   return { tree, stacks: changes === undefined ? named : named.filter((stack) => changed.has(stack)), changes };
 }
 
-function isSelectedByName({ name }: StackFolder, { names, isOfPlans }: StackSelectionOptions): boolean {
-  return names.length === 0 ? isOfPlans !== true : names.includes(name);
+function isSelectedByName({ name }: StackFolder, { names }: StackSelectionOptions): boolean {
+  return names.length === 0 || names.includes(name);
 }
 
 function createNothingFoundError({ root, filesWithoutStack }: StackTree): StackError {

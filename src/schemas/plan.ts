@@ -6,7 +6,6 @@ import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue } from '../model/ch
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { PLAN_INDEX_FORMAT, type PlanIndexFile } from '../model/stack-tree.ts';
 import { WRITE_METHODS, WRITE_PURPOSES, type WriteId } from '../model/write.ts';
 
 /**
@@ -367,39 +366,3 @@ export const PLAN_MEMBERS = z
   });
 
 export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = PLAN_MEMBERS;
-
-const name = z.string();
-
-/** The schema of the index in a folder of plans, which `edgewise plan -R -o` writes and `edgewise apply` reads. */
-export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndexFile> = z
-  .strictObject({
-    type: z.literal('PlanIndex'),
-    format: z.literal(PLAN_INDEX_FORMAT),
-    tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
-    manifests: z
-      .exactOptional(z.array(z.string()))
-      .describe('The folder that contains the stacks. An apply uses it by default.'),
-    stacks: z
-      .array(name)
-      .describe('Names of all stacks of the run, including stacks without a plan that can be applied.'),
-    plans: z.array(
-      z.strictObject({
-        file: z
-          .string()
-          .regex(/^[^/\\]+\.json$/)
-          .describe('Name of the file in the folder.'),
-        stack: name,
-        baseUrl: z.string(),
-        sha256: z
-          .string()
-          .regex(/^[0-9a-f]{64}$/)
-          .describe('Digest of the bytes of the file, in hexadecimal.'),
-      }),
-    ),
-  })
-  .meta({ title: 'Edgewise plan index', description: 'The plan files that one run wrote into a folder.' });
-
-/** The published JSON Schema of the index in a folder of plans, draft 2020-12. */
-export function createPlanIndexJsonSchema(): JsonObject {
-  return z.toJSONSchema(PLAN_INDEX_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
-}

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
-import { createPlanIndexJsonSchema } from './plan.ts';
 import { createResultJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
@@ -18,12 +17,6 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     file: 'result.schema.json',
     about: 'results as JSON, and plan files',
     toSchema: createResultJsonSchema,
-  },
-  {
-    name: 'plan-index',
-    file: 'plan-index.schema.json',
-    about: 'the index of a folder of plans',
-    toSchema: createPlanIndexJsonSchema,
   },
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: createFaultsJsonSchema },
   {

@@ -70,6 +70,11 @@ export const RETIRED: readonly Retired[] = [
     instead: 'Each job names its stack with -R and --stack, and has a report of its own.',
     page: 'docs/how-to/stack-jobs.md',
   },
+  {
+    flags: ['--manifests'],
+    instead: 'Name the manifests as paths, and the plan with --approved.',
+    page: 'docs/explanation/approvals.md',
+  },
 ];
 
 /** Returns what to do instead of a retired option, command or field. */

@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
-import { createApplyManifestsCommandLine, createSavedPlanCommandLine } from '../../src/cli/reconcile/apply-command.ts';
-import { readOnlyStack } from '../results.ts';
+import { createApplyCommandLine } from '../../src/cli/reconcile/apply-command.ts';
+import { changePlan } from '../results.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -23,7 +23,7 @@ test('has the paths and flags of the run, and the settings of its environment', 
     tokenCommand: ['vault', "it's"],
   };
   const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_RATE_LIMIT: '7/1s', EDGEWISE_CA_FILE: '' };
-  expect(createApplyManifestsCommandLine({ paths: ['manifests', '-'], flags, env })).toMatchObject({
+  expect(createApplyCommandLine({ paths: ['manifests', '-'], flags, env })).toMatchObject({
     line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --take-over old --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
     readsInput: true,
   });
@@ -31,9 +31,9 @@ test('has the paths and flags of the run, and the settings of its environment', 
 
 test('quotes a path as one word of a shell that is not an option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
-  expect(createApplyManifestsCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
-  expect(createSavedPlanCommandLine('$(rm x).json', run).line).toBe(
-    "edgewise apply '$(rm x).json' --manifests 'my files' --manifests ./-x",
+  expect(createApplyCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
+  expect(createApplyCommandLine(run, { out: '$(rm x).json' }).line).toBe(
+    "edgewise apply 'my files' ./-x --approved '$(rm x).json'",
   );
 });
 
@@ -79,20 +79,20 @@ const CASES: readonly Case[] = [
     files: { 'edge.yaml': `${REMOTE}${EDGE}` },
     plan: 'plan edge.yaml -o plan.json',
     more: { env: BARE },
-    command: 'edgewise apply plan.json --manifests edge.yaml',
+    command: 'edgewise apply edge.yaml --approved plan.json',
   },
   {
     title: 'a plan file, when the token sink comes from the Stack',
     files: { 'edge.yaml': `${SINK}${toCredential('bot')}` },
     plan: 'plan -o plan.json',
-    command: 'edgewise apply plan.json --manifests . --base-url https://api.test',
+    command: 'edgewise apply . --approved plan.json --base-url https://api.test',
   },
   {
     title: 'a plan file of manifests in several places',
     files: { 'edge.yaml': EDGE, 'stack.yaml': REMOTE },
     plan: 'plan edge.yaml stack.yaml -o plan.json',
     more: { env: BARE },
-    command: 'edgewise apply plan.json --manifests edge.yaml --manifests stack.yaml',
+    command: 'edgewise apply edge.yaml stack.yaml --approved plan.json',
   },
   {
     title: 'a plan file, with the flags that it does not hold',
@@ -100,14 +100,14 @@ const CASES: readonly Case[] = [
     plan: 'plan edge.yaml --base-url https://api.test --token-directory tokens --timeout 5s --rate-limit 9/1s -o plan.json',
     more: { env: BARE },
     command:
-      'edgewise apply plan.json --manifests edge.yaml --base-url https://api.test --rate-limit 9/1s --timeout 5s --token-directory tokens',
+      'edgewise apply edge.yaml --approved plan.json --base-url https://api.test --rate-limit 9/1s --timeout 5s --token-directory tokens',
   },
   {
     title: 'a plan file of manifests from standard input',
     files: {},
     plan: 'plan - -o plan.json',
     more: { stdin: `${REMOTE}${EDGE}`, env: BARE },
-    command: 'edgewise apply plan.json --manifests -',
+    command: 'edgewise apply - --approved plan.json',
   },
 ];
 
@@ -150,7 +150,7 @@ describe('the command that plan prints, run as printed', () => {
     expect(stdout).not.toContain('plan.json');
     const atTerminal = await edgewise(`plan edge.yaml -o ${file}`, { env: BARE, terminal: 80 });
     expect(stripVTControlCharacters(atTerminal.stdout)).toContain(
-      `To apply: edgewise apply ${file} --manifests edge.yaml\n`,
+      `To apply: edgewise apply edge.yaml --approved ${file}\n`,
     );
   });
 
@@ -168,38 +168,25 @@ describe('the command that plan prints, run as printed', () => {
 });
 
 describe('the command that show prints', () => {
-  it('names the manifests of --manifests, and works', async () => {
-    const workspace = await createWorkspace({ 'edge.yaml': `${REMOTE}${EDGE}` });
-    await workspace.edgewise('plan edge.yaml -o plan.json', { env: BARE });
-    const { stdout } = await workspace.edgewise('show plan.json --manifests edge.yaml --format markdown', {
-      env: BARE,
-    });
-    expect((await runPrintedCommand(workspace, stdout)).exitCode).toBe(0);
-  });
-
-  it('names the service of the environment, and not the one of the file', async () => {
+  it('leaves the manifests to its reader, names the service of the environment, and works', async () => {
     const workspace = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
-    await workspace.edgewise('plan edge.yaml -o plan.json');
-    const known = await workspace.edgewise('show plan.json --format markdown');
-    expect(readCommand(known.stdout).join(' ')).toBe(
-      'edgewise apply plan.json --manifests edge.yaml --base-url https://api.test',
+    await workspace.edgewise('plan edge.yaml -o plan.json --target TCPEdge/a');
+    const { stdout } = await workspace.edgewise('show plan.json --format markdown');
+    expect(readCommand(stdout).join(' ')).toBe(
+      'edgewise apply MANIFESTS --approved plan.json --base-url https://api.test --target TCPEdge/a',
     );
-    expect((await runPrintedCommand(workspace, known.stdout)).exitCode).toBe(0);
-    const unknown = await workspace.edgewise('show plan.json --format markdown', { env: BARE });
-    expect(unknown.stdout).not.toContain('To apply');
+    const applied = await runPrintedCommand(workspace, stdout.replace('MANIFESTS', 'edge.yaml'));
+    expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 write applied') });
   });
 
-  it('names the manifests of the plan, which contain the token sinks', async () => {
+  it('has nothing by which an edited file sends the key or tokens elsewhere, or reads other manifests', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
     await edgewise('plan edge.yaml -o plan.json');
-    expect((await edgewise('show plan.json --format markdown')).stdout).toContain(
-      'apply plan.json --manifests edge.yaml',
-    );
-    expect((await edgewise('show plan.json --manifests . --format markdown')).stdout).toContain('--manifests . ');
-    const { manifests, ...plan } = readOnlyStack(await readFile(join(folder, 'plan.json'), 'utf8'));
-    await writeFile(join(folder, 'unnamed.json'), JSON.stringify(plan));
-    expect(manifests).toEqual(['edge.yaml']);
-    expect((await edgewise('show unnamed.json --format markdown')).stdout).not.toContain('To apply');
+    const text = await readFile(join(folder, 'plan.json'), 'utf8');
+    const edited = changePlan(text, (plan) => ({ ...plan, baseUrl: 'https://evil.test', manifests: ['evil'] }));
+    await writeFile(join(folder, 'evil.json'), edited);
+    const { stdout } = await edgewise('show evil.json --format markdown', { env: BARE });
+    expect(readCommand(stdout).join(' ')).toBe('edgewise apply MANIFESTS --approved evil.json');
   });
 });
 
@@ -208,7 +195,7 @@ describe('the last line of a plan in a terminal', () => {
     const { edgewise } = await createWorkspace({ 'live/shop/edgewise.yaml': SINK + toCredential('b') });
     const planned = await edgewise('plan live/shop -o plan.json --base-url embedded:account.json', { terminal: 40 });
     const last = stripVTControlCharacters(planned.stdout).trimEnd().split('\n').at(-1) ?? '';
-    const line = 'apply plan.json --manifests live/shop --base-url embedded:account.json';
+    const line = 'apply live/shop --approved plan.json --base-url embedded:account.json';
     expect(last).toBe(`To apply: edgewise ${line}`);
     const applied = await edgewise(`${line} --yes`);
     expect(applied).toMatchObject({ exitCode: 0 });
@@ -231,7 +218,7 @@ describe('the last line of a plan in a terminal', () => {
     expect(some).toMatch(/^To apply: edgewise apply -R --stack a --stack c live /);
     expect(await edgewise(`${some.replace('To apply: edgewise ', '')} --yes`)).toMatchObject({ exitCode: 0 });
     const saved = await readLast('plan -R live -o plans');
-    expect(saved).toMatch(/^To apply: edgewise apply plans --manifests live /);
+    expect(saved).toMatch(/^To apply: edgewise apply -R live --approved plans /);
     expect(await edgewise(`${saved.replace('To apply: edgewise ', '')} --yes`)).toMatchObject({ exitCode: 0 });
     expect(await readLast('plan -R live')).not.toContain('To apply');
   });

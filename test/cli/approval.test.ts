@@ -162,7 +162,7 @@ describe('an approval', () => {
     expect(await edgewise('plan m.yaml -o plan.json', { env })).toMatchObject({ exitCode: 0 });
     await write({ 'm.yaml': toStack('PROD') + toEdge('a', 20001) });
     recorder.take();
-    for (const line of ['apply m.yaml --approved plan.json --yes', 'apply plan.json --yes']) {
+    for (const line of ['apply m.yaml --approved plan.json --yes']) {
       const { exitCode, stderr } = await edgewise(line, { env });
       expect(exitCode).toBe(6);
       expect(stderr).toContain(
@@ -199,7 +199,7 @@ describe('the side that changed', () => {
     await write({ 'm.yaml': toAdoption(one) });
     await edgewise('plan m.yaml -o plan.json');
     await write({ 'm.yaml': toAdoption(two) });
-    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes');
     expect(stdout).toContain(`id: "${two}"  (approved: "${one}", the manifests changed)`);
     expect(exitCode).toBe(6);
   });
@@ -216,7 +216,7 @@ it('counts a field that is already live as done, also if its resource is still t
   await write({ 'm.yaml': stack + toManifest('Credential', 'c', { acl: ['bind:a.example.com'] }) });
   await edgewise('plan m.yaml --rotate Credential/c -o plan.json');
   await edgewise('apply m.yaml --yes');
-  const { exitCode, stdout } = await edgewise('apply plan.json --rotate Credential/c --yes');
+  const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --rotate Credential/c --yes');
   expect(stdout).toContain(`${DONE}  replace Credential/c: acl`);
   expect(exitCode).toBe(0);
 });
@@ -266,7 +266,7 @@ describe('an apply after the answer yes', () => {
 
   it.each([
     ['apply', 'apply m.yaml --allow-deletes', 0],
-    ['apply of a plan file', 'apply plan.json --allow-deletes', 0],
+    ['apply of an approved plan', 'apply m.yaml --approved plan.json --allow-deletes', 0],
     ['destroy', 'destroy m.yaml', 0],
     ['release', 'release TCPEdge/a m.yaml', 1],
     ['apply -R', 'apply -R . --allow-deletes', 0],
@@ -333,7 +333,9 @@ describe('an apply after the answer yes', () => {
     await write({ 'm.yaml': stack + toEdge('z', 20009) });
     await edgewise('plan m.yaml --rotate Credential/c -o plan.json');
     await edgewise('apply m.yaml --rotate Credential/c --target Credential/c --yes');
-    const { exitCode, stdout } = await edgewise('apply plan.json --rotate Credential/c', { answers: ['yes'] });
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --rotate Credential/c', {
+      answers: ['yes'],
+    });
     expect(stdout).toContain(`${DONE}  replace Credential/c`);
     expect(stdout).toContain('create TCPEdge/z');
     expect(exitCode).toBe(0);

@@ -119,7 +119,7 @@ describe('the open part of a comment on ten changes', () => {
         'Rehearsed on a copy in memory of what was read: all writes succeeded there, and a plan made afterwards would be empty.',
       ].join(' '),
     );
-    expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);
+    expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply edgewise[.]yaml --approved plan[.]json /);
     // The commit and the run.
     expect(view).toContain(
       `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run 42](https://github.test/acme/ingress/actions/runs/42) · `,

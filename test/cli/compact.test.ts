@@ -12,7 +12,7 @@ it('shows each resource on one line in a plan, a saved plan, an apply and a comp
   expect(listEdges(planned.stdout)).toEqual([0, 1, 2, 3, 4].map((index) => `+ TCPEdge/edge-${index}   create`));
   expect(planned.stdout).not.toContain('hostports');
   expect((await edgewise('show plan.json --compact')).stdout).toBe(planned.stdout);
-  const applied = await edgewise('apply plan.json --yes --compact');
+  const applied = await edgewise('apply edges.yaml --approved plan.json --yes --compact');
   expect(applied.stdout).not.toContain('hostports');
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };

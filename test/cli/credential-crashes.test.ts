@@ -82,7 +82,7 @@ describe.each([
 const REPLACEMENT: readonly CrashPoint[] = listCrashPoints('DELETE', 'POST', 'PATCH');
 
 describe('a crash during the replacement of a credential whose token was not delivered', () => {
-  const lines = ['apply m.yaml --yes', 'apply plan.json --manifests m.yaml --yes'];
+  const lines = ['apply m.yaml --yes', 'apply m.yaml --approved plan.json --yes'];
   const cases = lines.flatMap((line) => REPLACEMENT.map((point) => ({ ...point, line })));
 
   it.each(cases)('is repaired by the same command: $when its $write, with $line', async ({ line, ...point }) => {
@@ -112,7 +112,7 @@ describe.each([
   ['its rotation', ROTATION, ' --rotate Credential/agent'],
 ] as const)('a crash during %s by a plan file', (_, points, flags) => {
   const cases = [
-    ...points.map((point) => ({ ...point, line: 'apply plan.json --manifests m.yaml', what: 'the same file again' })),
+    ...points.map((point) => ({ ...point, line: 'apply m.yaml --approved plan.json', what: 'the same file again' })),
     // `--approved` compares with the same plan in the same way, so one point is enough.
     ...points.slice(-1).map((point) => ({
       ...point,
@@ -148,7 +148,7 @@ describe('a plan file with a rotation', () => {
     const { edgewise, recorder, server } = await createWorkspace({ 'm.yaml': MANIFEST });
     await edgewise('apply m.yaml --yes');
     await edgewise('plan m.yaml -o plan.json --rotate Credential/agent');
-    const line = 'apply plan.json --manifests m.yaml --yes --rotate Credential/agent';
+    const line = 'apply m.yaml --approved plan.json --yes --rotate Credential/agent';
     for (const crash of crashes) await edgewise(line, { transport: createCrashingTransport(crash, server.handle) });
     if (crashes.length === 0) expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
     recorder.take();

@@ -96,11 +96,13 @@ describe('--exclude', () => {
     expect(await readFile(join(folder, 'direct.md'), 'utf8')).toMatch(
       /edgewise apply edgewise.yaml .*--exclude TCPEdge\/a/,
     );
-    const without = await edgewise('apply plan.json --yes');
+    const without = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(without.exitCode).toBe(6);
     expect(without.stdout).toContain('--exclude: approved: TCPEdge/a; now: (none)');
     expect(without.stdout).toContain('+ TCPEdge/a   create');
-    expect(await edgewise('apply plan.json --exclude TCPEdge/a --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --exclude TCPEdge/a --yes')).toMatchObject({
+      exitCode: 0,
+    });
   });
 
   it('leaves the resource out of drift, also of unmanaged resources', async () => {

@@ -65,9 +65,11 @@ describe('the guard of the Stack', () => {
   it('applies to an approved plan: consent to plan is no consent to apply', async () => {
     const { edgewise, server } = await createStackWithTwoDeletes(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes --allow-deletes')).toMatchObject({
+      exitCode: 0,
+    });
     expect(listEdges(server)).toHaveLength(1);
   });
 
@@ -75,11 +77,11 @@ describe('the guard of the Stack', () => {
     const { edgewise, write, server } = await createStackWithTwoDeletes(LAX);
     await write({ 'strict/.git/HEAD': '', 'strict/edgewise.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
-    const refused = await edgewise('apply plan.json --yes --manifests strict');
+    const refused = await edgewise('apply strict --approved plan.json --yes');
     expect(refused.stdout).toContain('guard.max_deletes: approved: 9; now: 1');
     expect(refused.stdout).toContain('the consents needed: approved: (none); now: delete-share: ');
     expect(refused.exitCode).toBe(6);
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(1);
   });
 
@@ -135,15 +137,15 @@ describe('a copied stack name', () => {
   it('lets an approved plan delete nothing, even if its violations were removed', async () => {
     const { edgewise, server, folder, write } = await createCopiedStack(toEdge('other', 20009));
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply --approved plan.json --yes')).toMatchObject({ exitCode: 5 });
     const text = await readFile(join(folder, 'plan.json'), 'utf8');
     await write({ 'plan.json': changePlan(text, (plan) => ({ ...plan, violations: [] })) });
-    const refused = await edgewise('apply plan.json --yes');
+    const refused = await edgewise('apply --approved plan.json --yes');
     expect(refused.stdout).toContain('the consents needed: approved: (none); now: nothing-described: ');
     expect(refused.exitCode).toBe(6);
     expect(listEdges(server)).toHaveLength(1);
     await write({ 'plan.json': text });
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply --approved plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
   });
 
   it.each(['github', 'sarif', 'junit'])('lists everything that the stack owns as %s', async (format) => {
@@ -224,7 +226,7 @@ describe('duplicates', () => {
         headers: { authorization: 'Bearer dev', 'service-version': '2' },
       }),
     );
-    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    const { exitCode, stdout } = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(stdout).toContain('Approved, but not in this plan:');
     expect(stdout).toContain(
       `- TCPEdge/a  (${copy})   delete: a duplicate: ${kept} has the same mark and is kept\n    it changed at`,
@@ -267,7 +269,7 @@ describe('an edited plan file', () => {
     const { edgewise, folder, server } = await createStackWithTwoDeletes(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json');
     await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes')).toMatchObject({ exitCode: 6 });
     expect(listEdges(server)).toHaveLength(3);
   });
 
@@ -284,7 +286,9 @@ describe('an edited plan file', () => {
           .replaceAll('"protect":true', '"protect":false'),
       ),
     );
-    expect((await edgewise('apply plan.json --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
+    expect((await edgewise('apply edgewise.yaml --approved plan.json --yes --allow-deletes')).exitCode).toBeOneOf([
+      3, 5, 6,
+    ]);
     expect(listEdges(server)).toHaveLength(2);
   });
 });

@@ -23,7 +23,7 @@ describe('a field that no response shows', () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
     const hidden = createOmittingTransport(workspace, { fields: ['backend'] });
     for (const line of ['plan --detailed-exitcode', 'drift']) {
       const { exitCode, stdout } = await edgewise(line, hidden);

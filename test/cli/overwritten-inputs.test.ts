@@ -81,8 +81,8 @@ describe('a run', () => {
   });
 
   it.each([
-    'apply plan.json --yes --report json=plan.json',
-    'apply plan.json --manifests edgewise.yaml --yes --report json=edgewise.yaml',
+    'apply --approved plan.json --yes --report json=plan.json',
+    'apply edgewise.yaml --approved plan.json --yes --report json=edgewise.yaml',
     'show plan.json --report json=plan.json',
   ])('does not overwrite a saved plan or its files: %s', async (line) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });

@@ -221,7 +221,7 @@ describe('apply of a saved plan', () => {
   it('refuses targets', async () => {
     const { edgewise, recorder } = await save(TWO);
     recorder.take();
-    const narrowed = await edgewise('apply plan.json --yes --target TCPEdge/a');
+    const narrowed = await edgewise('apply edgewise.yaml --approved plan.json --yes --target TCPEdge/a');
     expect(narrowed).toMatchObject({ exitCode: 6 });
     expect(narrowed.stdout).toContain('--target: approved: (none); now: TCPEdge/a');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
@@ -235,8 +235,12 @@ describe('apply of a saved plan', () => {
       join(folder, 'broken.json'),
       changePlan(text, (plan) => ({ ...plan, writes: 'none' })),
     );
-    expect((await edgewise('apply future.json --yes')).stderr).toContain('a result of format 99');
-    expect((await edgewise('apply broken.json --yes')).stderr).toContain('broken.json is not a plan file: writes');
-    expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
+    expect((await edgewise('apply edgewise.yaml --approved future.json --yes')).stderr).toContain(
+      'a result of format 99',
+    );
+    expect((await edgewise('apply edgewise.yaml --approved broken.json --yes')).stderr).toContain(
+      'broken.json is not a plan file: writes',
+    );
+    expect(await edgewise('apply edgewise.yaml --approved broken.json --yes')).toMatchObject({ exitCode: 3 });
   });
 });

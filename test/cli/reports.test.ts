@@ -71,7 +71,7 @@ describe('--report', () => {
     await edgewise('plan edgewise.yaml -o plan.json --report html=plan.html');
     const page = await read('plan.html');
     expect(page).toContain('<h1>Plan for stack test on https://');
-    expect(page).toContain('To apply: <code>edgewise apply plan.json');
+    expect(page).toContain('To apply: <code>edgewise apply edgewise.yaml --approved plan.json');
     const shown = await edgewise('show plan.json --format html');
     expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^<!doctype html>\n.*<\/html>\n$/s) });
     const failed = await edgewise('apply nowhere --yes --format html');
@@ -84,9 +84,9 @@ describe('--report', () => {
     await edgewise('plan edgewise.yaml --target TCPEdge/a --report markdown=plan.md');
     expect(await read()).toContain('edgewise apply edgewise.yaml --base-url https://api.test --target TCPEdge/a\n');
     await edgewise('plan edgewise.yaml -o plan.json --report markdown=plan.md');
-    expect(await read()).toContain('edgewise apply plan.json --manifests edgewise.yaml --base-url https://api.test\n');
-    const { stdout } = await edgewise('show plan.json --manifests edgewise.yaml --format markdown');
-    expect(stdout).toBe(await read());
+    expect(await read()).toContain('edgewise apply edgewise.yaml --approved plan.json --base-url https://api.test\n');
+    const { stdout } = await edgewise('show plan.json --format markdown');
+    expect(stdout).toBe((await read()).replace('apply edgewise.yaml', 'apply MANIFESTS'));
   });
 
   it('is written also if the arguments are wrong', async () => {

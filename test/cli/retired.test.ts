@@ -7,6 +7,7 @@ import { createWorkspace, STACK } from './workspace.ts';
 /** A command that takes the option, if it is not `plan`. */
 const COMMANDS: Readonly<Record<string, string>> = {
   '--wait': 'apply . --yes',
+  '--manifests': 'apply .',
 };
 
 /** A document that sets the field. */

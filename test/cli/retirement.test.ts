@@ -208,11 +208,13 @@ describe('an approved plan', () => {
         throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
       return recorder.transport(request);
     };
-    expect(await run(`apply plan.json --yes --rotate Credential/agent ${TOKENS}`, flaky)).toMatchObject({
+    expect(await run(`apply m --approved plan.json --yes --rotate Credential/agent ${TOKENS}`, flaky)).toMatchObject({
       exitCode: 1,
     });
     for (let time = 0; time < 2; time += 1)
-      expect(await run(`apply plan.json --yes --rotate Credential/agent ${TOKENS}`)).toMatchObject({ exitCode: 0 });
+      expect(await run(`apply m --approved plan.json --yes --rotate Credential/agent ${TOKENS}`)).toMatchObject({
+        exitCode: 0,
+      });
     expect(listIds()).toHaveLength(2);
     expect(listIds()).toContain(old);
     expect(await run(`plan m --detailed-exitcode ${TOKENS}`)).toMatchObject({ exitCode: 0 });
@@ -223,7 +225,7 @@ describe('an approved plan', () => {
     wait(25);
     await run(`plan m ${TOKENS} -o plan.json`);
     for (let time = 0; time < 2; time += 1)
-      expect(await run(`apply plan.json --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
+      expect(await run(`apply m --approved plan.json --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     expect(listIds()).toEqual([current]);
   });
 
@@ -233,7 +235,7 @@ describe('an approved plan', () => {
     await run(`plan m --rotate Credential/agent ${TOKENS} -o plan.json`);
     await write({ 'm/edgewise.yaml': `${STACK}${CREDENTIAL.replace('24h', '48h')}` });
     recorder.take();
-    const { exitCode, stdout } = await run(`apply plan.json --yes --rotate Credential/agent ${TOKENS}`);
+    const { exitCode, stdout } = await run(`apply m --approved plan.json --yes --rotate Credential/agent ${TOKENS}`);
     expect(exitCode).toBe(6);
     expect(stdout).toContain('lifecycle.keep_old_for');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);

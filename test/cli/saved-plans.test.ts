@@ -1,5 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
@@ -8,15 +7,15 @@ import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const ONE = `${STACK}${toEdge('a', 20001)}`;
-const APPLY = 'apply plan.json --yes';
+const APPLY = 'apply edgewise.yaml --approved plan.json --yes';
 
 describe('a saved plan', () => {
   it('is recognised by its content, whatever its name', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o my.plan');
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
-    expect(await edgewise('apply my.plan --yes')).toMatchObject({ exitCode: 0 });
-    expect((await edgewise('apply my.plan --yes')).stdout).toContain(
+    expect(await edgewise('apply edgewise.yaml --approved my.plan --yes')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('apply edgewise.yaml --approved my.plan --yes')).stdout).toContain(
       'Approved, and done already:\n  create TCPEdge/a\n',
     );
   });
@@ -27,8 +26,8 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o plan.json');
     await edgewise('plan edgewise.yaml -o slash.json', slash);
     expect((await edgewise('show slash.json --format json')).stdout).toContain(`"baseUrl": "${BASE_URL}"`);
-    expect(await edgewise('apply plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved slash.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('of another version of the tool is refused, with that version', async () => {
@@ -37,7 +36,7 @@ describe('a saved plan', () => {
     const tool = { name: 'edgewise', version: '0.0.1' };
     await write({ 'plan.json': changePlan(stdout, (plan) => ({ ...plan, tool })) });
     recorder.take();
-    const refused = await edgewise('apply plan.json --yes');
+    const refused = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(refused).toMatchObject({ exitCode: 6 });
     expect(refused.stderr).toContain('plan.json was made by edgewise 0.0.1, and this is edgewise');
     expect(recorder.take()).toEqual([]);
@@ -60,7 +59,7 @@ describe('a saved plan', () => {
     await write({ 'edgewise.yaml': manifests });
     const failed = await edgewise('plan edgewise.yaml -o plan.json');
     expect(failed).toMatchObject({ exitCode: 3 });
-    const applied = await edgewise('apply plan.json --yes');
+    const applied = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(applied).toMatchObject({ exitCode: code });
     expect(applied.stderr + applied.stdout).toContain(message);
   });
@@ -74,7 +73,7 @@ describe('a saved plan', () => {
       for (const file of ['plan.json', 'plan2.json']) {
         expect(await edgewise(`${line} -o ${file}`)).toMatchObject({ exitCode: 3 });
         recorder.take();
-        expect((await edgewise(`apply ${file} --yes`)).exitCode).toBeOneOf([3, 6]);
+        expect((await edgewise(`apply edgewise.yaml --approved ${file} --yes`)).exitCode).toBeOneOf([3, 6]);
         expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
       }
     },
@@ -86,7 +85,7 @@ describe('a saved plan', () => {
     const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
     await write({ 'plan.json': changePlan(stdout, (plan) => ({ ...plan, writes: [], diagnostics: [error] })) });
     recorder.take();
-    const refused = await edgewise('apply plan.json --yes --manifests edgewise.yaml');
+    const refused = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(refused).toMatchObject({ exitCode: 6 });
     expect(refused.stderr).toContain('plan.json contains errors');
     expect(recorder.take()).toEqual([]);
@@ -178,7 +177,9 @@ describe('a saved plan whose resource was deleted and recreated', () => {
     await write({ 'edgewise.yaml': next });
     const [made] = server.snapshot().resources['TCPEdge'] ?? [];
     recorder.take();
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes --allow-deletes')).toMatchObject({
+      exitCode: 6,
+    });
     expect(server.snapshot().resources['TCPEdge']).toContainEqual(made);
     expect(recorder.take().filter(({ path }) => path.includes(String(made?.id)))).toEqual([]);
   });
@@ -193,72 +194,66 @@ describe('a saved plan whose resource was deleted and recreated', () => {
     await edgewise('destroy edgewise.yaml --yes');
     await edgewise('apply edgewise.yaml --yes');
     await write(next);
-    const { exitCode, stdout } = await edgewise('apply plan.json --yes');
+    const { exitCode, stdout } = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(stdout).toMatch(/ id: "edgtcp_\w+" +\(approved: "edgtcp_\w+", it changed at the service\)/);
     expect(exitCode).toBe(6);
   });
 });
 
-it('refuses a saved plan of another stack than that of --manifests, and names both', async () => {
+it('refuses a saved plan of another stack than that of the manifests, and names both', async () => {
   const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
   await edgewise('plan edgewise.yaml -o plan.json');
   await write({ 'other.yaml': STACK.replace('name: test', 'name: other') });
   recorder.take();
-  const { exitCode, stderr } = await edgewise('apply plan.json --yes --manifests other.yaml');
+  const { exitCode, stderr } = await edgewise('apply other.yaml --approved plan.json --yes');
   expect(stderr).toContain('the stack: approved for test, now other');
   expect(exitCode).toBe(6);
   expect(recorder.take()).toEqual([]);
 });
 
-describe('a plan file without --manifests', () => {
-  const files = {
-    'live/a/edgewise.yaml': `${STACK}${toEdge('a', 20001)}`,
-    // Another checkout, because two stacks of one name in a repository are an error.
-    'other/.git/HEAD': '',
-    'other/edgewise.yaml': `${STACK}${toEdge('a', 20002)}`,
-  };
+describe('a plan that is named as manifests', () => {
+  const MANIFESTS = { 'live/a/edgewise.yaml': ONE };
+  const APPROVED = 'edgewise apply MANIFESTS --approved plan.json\n';
 
-  it('is made again from the manifests that it names, and says so', async () => {
-    const { edgewise, folder } = await createWorkspace(files);
-    await edgewise('plan live/a -o b.json');
-    const text = await readFile(join(folder, 'b.json'), 'utf8');
-    await writeFile(
-      join(folder, 'moved.json'),
-      changePlan(text, (plan) => ({ ...plan, manifests: ['other'] })),
-    );
-    const other = await edgewise('apply moved.json --yes');
-    expect(other).toMatchObject({ exitCode: 6, stdout: expect.stringContaining('the manifests changed') });
-    expect(other.stderr).toContain('moved.json is compared with the manifests that it names: other.\n');
-    const { exitCode, stderr } = await edgewise('apply b.json --yes');
-    expect(stderr).toContain('b.json is compared with the manifests that it names: live/a.\n');
-    expect(exitCode).toBe(0);
-    expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
+  it.each([
+    ['a plan file', 'plan live/a -o plan.json', 'apply plan.json --yes', APPROVED],
+    ['the failure of a plan', 'plan nowhere -o plan.json', 'apply plan.json --yes', APPROVED],
+    ['a plan beside manifests', 'plan live/a -o plan.json', 'apply live/a plan.json --yes', APPROVED],
+    ['one that is approved too', 'plan live/a -o plan.json', 'apply plan.json --approved plan.json --yes', APPROVED],
+    ['a folder of plans', 'plan -R live -o plans', 'apply plans --yes', 'edgewise apply -R FOLDER --approved plans\n'],
+    ['it, for -R', 'plan -R live -o plans', 'apply -R plans --yes', 'edgewise apply -R FOLDER --approved plans\n'],
+  ])('is refused, with the command that it is for: %s', async (_, plan, apply, command) => {
+    const { edgewise, recorder } = await createWorkspace(MANIFESTS);
+    await edgewise(plan);
+    recorder.take();
+    const { exitCode, stderr } = await edgewise(apply);
+    expect(stderr).toContain(command);
+    expect(exitCode).toBe(3);
+    expect(recorder.take()).toEqual([]);
   });
 
-  it('says which flag is missing if they do not exist', async () => {
-    const { edgewise, folder, recorder } = await createWorkspace(files);
-    await edgewise('plan live/a -o b.json');
+  it('is refused also if someone put manifests below it', async () => {
+    const { edgewise, write, recorder } = await createWorkspace(MANIFESTS);
+    await edgewise('plan -R live -o plans');
+    await write({ 'plans/sub/.git/HEAD': '', 'plans/sub/edgewise.yaml': ONE });
     recorder.take();
-    const elsewhere = await edgewise('apply ../b.json --yes', { cwd: join(folder, 'live') });
-    expect(elsewhere).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(elsewhere.stderr).toMatchInlineSnapshot(`
-      "edgewise: ../b.json was made from live/a, which is not below this folder.
-      Run the command in a folder that contains it, or add --manifests live/a, with the path from here.
-      "
-    `);
-    expect((await edgewise('apply ../b.json --yes --manifests a', { cwd: join(folder, 'live') })).exitCode).toBe(0);
-    const text = await readFile(join(folder, 'b.json'), 'utf8');
-    const refuse = async (manifests: unknown) => {
-      await writeFile(
-        join(folder, 'c.json'),
-        changePlan(text, (plan) => ({ ...plan, manifests })),
-      );
-      const { exitCode, stderr } = await edgewise('apply c.json --yes');
-      expect(exitCode).toBe(3);
-      return stderr;
-    };
-    expect(await refuse(['-'])).toContain('Pipe the same manifests in, and add --manifests -.');
-    expect(await refuse(undefined)).toContain('does not name the manifests that it was made from');
-    expect(await refuse([tmpdir()])).toContain('which is not below this folder');
+    expect(await edgewise('apply plans --yes')).toMatchObject({ exitCode: 3 });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('does not hide manifests below the working folder', async () => {
+    const { edgewise } = await createWorkspace(MANIFESTS);
+    await edgewise('plan . -o plan.json');
+    expect(await edgewise('apply . --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply -R . --yes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not name what is read, whatever it contains', async () => {
+    const { edgewise, folder } = await createWorkspace(MANIFESTS);
+    await edgewise('plan live/a -o plan.json');
+    await editPlan(folder, (plan) => ({ ...plan, manifests: ['evil'], stack: 'evil', baseUrl: 'https://evil.test' }));
+    const { stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain(APPROVED);
+    expect(stderr).not.toContain('evil');
   });
 });

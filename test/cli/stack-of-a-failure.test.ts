@@ -39,7 +39,7 @@ describe('the report of a failure names the stack', () => {
     const { edgewise } = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
     await edgewise('plan edge.yaml -o plan.json');
     for (const env of [{ EDGEWISE_BASE_URL: 'https://other.test' }, { EDGEWISE_API_KEY: '' }]) {
-      const line = 'apply plan.json --yes --format markdown --rate-limit 0';
+      const line = 'apply edge.yaml --approved plan.json --yes --format markdown --rate-limit 0';
       const { stdout } = await edgewise(line, { env });
       expect(readMarker(stdout)).toBe('<!-- edgewise:apply stack=test -->');
     }

@@ -66,7 +66,7 @@ describe('a part of a module that the service leaves out', () => {
     expect((await edgewise('drift')).exitCode).toBe(0);
     const saved = await edgewise('plan -o plan.json --format json');
     expect(saved.exitCode).toBe(0);
-    expect((await edgewise('apply plan.json --yes')).exitCode).toBe(0);
+    expect((await edgewise('apply --approved plan.json --yes')).exitCode).toBe(0);
   });
 
   it('is left alone if the manifest does not set it', async () => {
@@ -356,8 +356,8 @@ describe('a description or metadata that the service stores in another form', ()
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('plan -o plan.json');
-    expect((await edgewise('apply plan.json --yes')).exitCode).toBe(0);
-    const again = await edgewise('apply plan.json --yes');
+    expect((await edgewise('apply --approved plan.json --yes')).exitCode).toBe(0);
+    const again = await edgewise('apply --approved plan.json --yes');
     expect(again.exitCode, again.stdout + again.stderr).toBe(0);
     expect(again.stdout).toContain('Nothing to do');
   });

@@ -74,7 +74,7 @@ describe('--take-over', () => {
     await edgewise('plan test.yaml --take-over other -o plan.json');
     await edgewise('apply third.yaml --take-over other --yes');
     recorder.take();
-    const stale = await edgewise('apply plan.json --take-over other --yes');
+    const stale = await edgewise('apply test.yaml --approved plan.json --take-over other --yes');
     expect(stale).toMatchObject({ exitCode: 6 });
     expect(stale.stdout).toContain('it changed at the service\n    approved: take over');
     expect(stale.stdout).toContain('now: claimed-elsewhere: TCPEdge/a: ');

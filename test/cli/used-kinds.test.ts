@@ -23,7 +23,7 @@ describe('spec.kinds of the Stack', () => {
     'drift',
     'apply --yes',
     'plan -o plan.json',
-    'apply plan.json --yes',
+    'apply --approved plan.json --yes',
     'release TCPEdge/a --yes',
     'destroy --yes',
   ])('reads no other kind with %s', async (line) => {

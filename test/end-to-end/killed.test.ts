@@ -173,7 +173,7 @@ async function prepareApply({ how, manifests, tokens, transport }: Victim, url: 
   const [, ...flags] = toFlags(tokens);
   const { exitCode, stderr } = await edgewise(transport, ['plan', manifests, '-o', file, ...flags], url);
   expect(exitCode, stderr).toBe(0);
-  return ['apply', file, '--manifests', manifests, ...toFlags(tokens)];
+  return ['apply', manifests, '--approved', file, ...toFlags(tokens)];
 }
 
 interface Victim {

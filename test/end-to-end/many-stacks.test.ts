@@ -120,7 +120,7 @@ describe('a repository of twenty stacks', () => {
     // The merge. Another user changed s01 between its plan and the apply: that stack fails, and the others do not.
     await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');
     await changeByHand(before.get('live/s01 TCPEdge/example') ?? '');
-    const applied = await runJob('apply plans --manifests live --yes');
+    const applied = await runJob('apply -R live --changed-since main --approved plans --yes');
     expect(applied.exitCode).toBe(6);
     await expect(toComparable(applied.stdout)).toMatchFileSnapshot('goldens/journey-apply.txt');
     const between = await listIds();

@@ -56,7 +56,7 @@ export async function applyEverything(): Promise<{ readonly seed: ServerSeed; re
   const { folder } = createEverything();
   const { handle, snapshot } = openServer();
   const env = { EDGEWISE_API_KEY: API_KEY };
-  for (const line of ['plan manifests.yaml -o plan.json', 'apply plan.json --yes']) {
+  for (const line of ['plan manifests.yaml -o plan.json', 'apply manifests.yaml --approved plan.json --yes']) {
     const { exitCode, stderr } = await runCommand(line.split(' '), { cwd: folder, transport: handle, env });
     expect(exitCode, stderr).toBe(0);
   }

@@ -11,7 +11,7 @@ import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
   ['show plan.json', [0, 3]],
   ['show plan.json --format json --verbose', [0, 3]],
-  ['apply plan.json --yes --token-directory tokens', [0, 1, 3, 4, 5, 6]],
+  ['apply --approved plan.json --yes --token-directory tokens', [0, 1, 3, 4, 5, 6]],
 ];
 
 describe('a mutated plan file', () => {

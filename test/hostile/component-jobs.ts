@@ -33,13 +33,13 @@ export interface RanJob {
 const job = z.object({
   variables: z.record(z.string(), z.string()).optional(),
   before_script: z.array(z.string().or(z.array(z.string()))).optional(),
-  script: z.array(z.string()).optional(),
+  script: z.array(z.string().or(z.array(z.string()))).optional(),
 });
 
 /** Runs the scripts of a job from the component in one shell, as GitLab does. npm and edgewise record their words and variables. */
 export async function runJob(call: JobCall): Promise<RanJob> {
   const { base, own } = await readJob(call);
-  const before = (own.before_script ?? base.before_script ?? []).flat();
+  const before = own.before_script ?? base.before_script?.flat() ?? [];
   const bin = await installPrograms(call);
   const notes = join(call.runner, 'started');
   await writeFile(notes, '');
@@ -89,14 +89,21 @@ async function readJob({ job: name, inputs }: JobCall) {
     .parse(parseAllDocuments(filled, { customTags: [{ tag: '!reference', collection: 'seq' }] })[0]?.toJS());
   const [shared, own] = [jobs['.edgewise'], jobs[name]];
   if (shared === undefined || own === undefined) throw new Error(`the component has no ${name}`);
-  return { base: shared, own: { ...own, before_script: resolveReferences(own.before_script, shared.before_script) } };
+  const resolve = (lines: Script) => lines && resolveReferences(lines, jobs);
+  return { base: shared, own: { before_script: resolve(own.before_script), script: resolve(own.script) } };
 }
 
-type Script = z.infer<typeof job>['before_script'];
+type Job = z.infer<typeof job>;
+type Script = Job['script'];
 
-/** Resolves `!reference [.edgewise, before_script]`. */
-function resolveReferences(script: Script, shared: Script): Script {
-  return script?.flatMap((line) => (Array.isArray(line) ? (shared ?? []) : [line]));
+/** Resolves references such as `!reference [.edgewise, before_script]`. */
+function resolveReferences(lines: NonNullable<Script>, jobs: Readonly<Record<string, Job>>): readonly string[] {
+  return lines.flatMap((line) => {
+    if (!Array.isArray(line)) return [line];
+    const [name = '', part] = line;
+    const found = part === 'before_script' ? jobs[name]?.before_script : jobs[name]?.script;
+    return resolveReferences(found ?? [], jobs);
+  });
 }
 
 /** Installs two programs that record their words and variables. */

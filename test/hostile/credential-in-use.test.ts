@@ -11,7 +11,7 @@ const TOKENS = ' --token-directory tokens';
  */
 describe('a plan file that creates a credential replaces none', () => {
   const AGENT = `${STACK}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`;
-  const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
+  const APPLY = `apply m --approved plan.json --yes${TOKENS}`;
 
   const dieAtDelivery: (workspace: Workspace) => Transport = ({ server }) => {
     let isDead = false;

@@ -213,7 +213,7 @@ describe('a folder that becomes a link between plan and apply', () => {
     const edgewise = createCheckoutRunner(workspace);
     expect(await edgewise('plan . -o plan.json')).toMatchObject({ exitCode: 0 });
     await symlink('../home', join(workspace.folder, 'repo/tokens'));
-    for (const line of ['apply plan.json --manifests . --yes', 'apply . --yes']) {
+    for (const line of ['apply . --approved plan.json --yes', 'apply . --yes']) {
       const { exitCode, stderr } = await edgewise(line);
       expect(exitCode).toBe(3);
       expect(stderr).toContain('spec.tokens.default.directory names tokens, which lies outside of the repository');

@@ -177,7 +177,6 @@ describe.runIf(isRoot)('a file of another user in a folder that every user can w
   });
 
   it.each([
-    'apply shared/theirs --yes',
     'apply edgewise.yaml --approved shared/theirs --yes',
     'show shared/theirs',
     'diff shared/theirs own.json',
@@ -196,19 +195,18 @@ describe.runIf(isRoot)('a file of another user in a folder that every user can w
   });
 
   it.each([
-    ["a link to a plan of one's own", (path: string) => symlink('../own.json', path), 'apply shared/theirs --yes'],
+    [
+      "a link to a plan of one's own",
+      (path: string) => symlink('../own.json', path),
+      'apply edgewise.yaml --approved shared/theirs --yes',
+    ],
     [
       'a folder with a link to it',
       async (path: string) => {
         await mkdir(path);
         await symlink('../../own.json', join(path, 'plan.json'));
       },
-      'apply shared/theirs/plan.json --yes',
-    ],
-    [
-      'a folder of plans',
-      (path: string) => cp(join(path, '../../plans'), path, { recursive: true }),
-      'apply shared/theirs --yes',
+      'apply edgewise.yaml --approved shared/theirs/plan.json --yes',
     ],
     [
       'an approved folder of plans',

@@ -77,8 +77,10 @@ describe('the name of a folder with escapes and line breaks', () => {
     ['plan', `good-${NAME}`, '-o', `${NAME}.json`],
     ['plan', `torn-${NAME}`, '-o', `${NAME}.json`],
     ['apply', `${NAME}.json`, '--yes'],
+    ['apply', `good-${NAME}`, '--approved', `${NAME}.json`, '--yes'],
     ['plan', '-R', '.', '-o', `plans-${NAME}`],
     ['apply', `plans-${NAME}`, '--yes'],
+    ['apply', '-R', '.', '--approved', `plans-${NAME}`, '--yes'],
     ['plan', `good-${NAME}`, '--policies', `no-${NAME}`],
     ['plan', `good-${NAME}`, '--target', NAME],
     ['plan', `good-${NAME}`, '--report', `markdown=no-${NAME}/plan.md`],
@@ -106,7 +108,7 @@ describe('the name of a folder with escapes and line breaks', () => {
     await workspace.write({ [`plans/${NAME}.json`]: '{}' });
     const lines = [
       ['plan', '-R', '.', '-o', 'plans'],
-      ['apply', 'plans', '--manifests', '.', '--yes'],
+      ['apply', '-R', '.', '--approved', 'plans', '--yes'],
     ];
     for (const words of lines) {
       const { exitCode, stdout, stderr } = await run(workspace, words);

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
 import { toStack } from '../repository/tree.ts';
+import { changePlan } from '../results.ts';
 import { createCheckout, type Listener, startListener } from './listener.ts';
 import { listObeyed } from './runner.ts';
 
@@ -48,7 +49,7 @@ async function createInstalledWorkspace(files: Readonly<Record<string, string>> 
 }
 
 async function editPlan({ read, write }: Scene, change: (plan: Record<string, unknown>) => object): Promise<void> {
-  await write('plan.json', JSON.stringify(change(JSON.parse(read('plan.json')))));
+  await write('plan.json', changePlan(read('plan.json'), change));
 }
 
 async function listLive({ server }: Scene): Promise<string> {
@@ -60,7 +61,7 @@ async function listLive({ server }: Scene): Promise<string> {
 }
 
 const PLAN = 'plan ~/m -o ~/plan.json';
-const APPLY = 'apply ~/plan.json --manifests ~/m --yes --allow-deletes';
+const APPLY = 'apply ~/m --approved ~/plan.json --yes --allow-deletes';
 
 /** The attacks between plan and apply, and the messages that they cause. */
 const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unknown>])[] = [
@@ -110,14 +111,14 @@ describe('a plan file with its manifests writes nothing', () => {
     expect(await listLive(scene)).toContain('1.tcp.example.net:20002');
   });
 
-  it('for a plan of another stack in a folder of plans', async () => {
+  it('for a second plan of a stack in a folder of plans', async () => {
     const scene = await createInstalledWorkspace();
     await scene.run('plan -R ~/m -o ~/plans');
     await scene.run(PLAN);
     await scene.write('plans/zz.json', scene.read('plan.json'));
-    const { exitCode, stderr } = await scene.run('apply ~/plans --manifests ~/m --yes');
-    expect(stderr).toContain('zz.json is not in its index');
-    expect(exitCode).toBe(6);
+    const { exitCode, stderr } = await scene.run('apply -R ~/m --approved ~/plans --yes');
+    expect(stderr).toContain('zz.json are both plans of the stack test');
+    expect(exitCode).toBe(3);
     expect(await listLive(scene)).not.toContain('hostports');
   });
 
@@ -126,7 +127,7 @@ describe('a plan file with its manifests writes nothing', () => {
     await scene.run('apply ~/m --yes');
     await scene.write('m/edgewise.yaml', toStack('test'));
     expect((await scene.run(`${PLAN} --allow-deletes`)).exitCode).toBe(0);
-    const { exitCode, stdout } = await scene.run('apply ~/plan.json --manifests ~/m --yes');
+    const { exitCode, stdout } = await scene.run('apply ~/m --approved ~/plan.json --yes');
     expect(stdout).toContain('--allow-deletes');
     expect(exitCode).toBe(5);
     expect(await listLive(scene)).toContain('20002');

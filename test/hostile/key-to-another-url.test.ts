@@ -120,7 +120,7 @@ describe('a plan file of the pull request', () => {
       changePlan(text, (plan) => ({ ...plan, baseUrl: attacker.url })),
     );
     for (const env of [{}, { EDGEWISE_BASE_URL: service.url }]) {
-      const line = ['apply', made, '--manifests', folder, '--yes'];
+      const line = ['apply', folder, '--approved', made, '--yes'];
       const { exitCode } = await runEdgewise(line, { EDGEWISE_API_KEY: KEY, ...env });
       expect([3, 6]).toContain(exitCode);
     }

@@ -321,7 +321,7 @@ describe('a saved plan with secrets', () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
     await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
     await workspace.edgewise('plan . -o plan.json', OFFERED);
-    expect(await workspace.edgewise('apply plan.json --yes', OFFERED)).toMatchObject({ exitCode: 0 });
+    expect(await workspace.edgewise('apply . --approved plan.json --yes', OFFERED)).toMatchObject({ exitCode: 0 });
     expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}` } });
   });
 });

@@ -158,17 +158,23 @@ describe('an artifact', () => {
     await mkdir(join(runner, 'artifacts', 'edgewise-plan'), { recursive: true });
     await write({ 'plan.json': '{}', 'edgewise-plan/plan.json': '{}' });
     const program = await createProgram('console.log(JSON.stringify(process.argv.slice(2)))');
-    const apply = async (more: string) => {
-      const inputs = { manifests: 'network/a b\nnetwork/c', arguments: more, comment: 'false' };
+    const apply = async (more: Readonly<Record<string, string>>) => {
+      const inputs = { manifests: 'network/a b\nnetwork/c', comment: 'false', ...more };
       const { log, exitCode } = await run('apply', { event: 'push', inputs, program });
       expect(exitCode, log).toBe(0);
       const words: readonly string[] = JSON.parse(/^\[.*\]$/m.exec(log)?.[0] ?? '[]');
-      expect(words[1]?.startsWith(`${runner}/`)).toBe(true);
-      return [words[0], ...words.slice(2).filter((word) => !word.includes(runner) && word !== '--report')];
+      expect(words[2]).toMatch(new RegExp(`^${runner}/.*/${more['recursive'] === 'true' ? 'plans' : 'plan.json'}$`));
+      return words.filter((word) => !word.includes(runner) && word !== '--report').join(' ');
     };
-    const stacks = ['--manifests=network/a b', '--manifests=network/c'];
-    expect(await apply('')).toEqual(['apply', ...stacks, '--yes']);
-    expect(await apply('--allow-deletes')).toEqual(['apply', ...stacks, '--yes', '--allow-deletes']);
+    const paths = '-- network/a b network/c';
+    expect(await apply({})).toBe(`apply --approved --yes ${paths}`);
+    expect(await apply({ arguments: '--allow-deletes' })).toBe(`apply --approved --yes --allow-deletes ${paths}`);
+    // What is in the artifact does not decide whether there are several stacks.
+    await write({ 'edgewise-plan/plans/a.json': '{}' });
+    expect(await apply({})).toBe(`apply --approved --yes ${paths}`);
+    expect(await apply({ recursive: 'true', 'changed-since': 'abc', stack: 'a b' })).toBe(
+      `apply --approved --yes --recursive --changed-since=abc --stack=a --stack=b ${paths}`,
+    );
   });
 });
 

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanFileContent } from '../../src/kinds/plan-file-content.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from '../repository/tree.ts';
+import { changePlan, readOnlyStack } from '../results.ts';
 
 /** The attacker can change the artifacts of a pipeline between the job that plans and the job that applies. */
 
@@ -57,11 +57,10 @@ const createSwappedPlan = (said: ManifestValues, flags = '', rest = `${THREE}${K
   };
 };
 
-const read = ({ folder }: Workspace, file: string): PlanFileContent =>
-  JSON.parse(readFileSync(join(folder, file), 'utf8'));
+const read = ({ folder }: Workspace, file: string): string => readFileSync(join(folder, file), 'utf8');
 
 const edit = (change: (plan: PlanFileContent) => unknown): Attack => {
-  return (workspace) => workspace.write({ 'plan.json': JSON.stringify(change(read(workspace, 'plan.json'))) });
+  return (workspace) => workspace.write({ 'plan.json': changePlan(read(workspace, 'plan.json'), change) });
 };
 
 const editChange = (address: string, parts: object): Attack =>
@@ -133,7 +132,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ],
 ];
 
-const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
+const APPLY = `apply m --approved plan.json --yes${TOKENS}`;
 
 describe('a plan file is refused with the difference before any write if it has', () => {
   it.each(ATTACKS)('%s', async (_, difference, attack) => {
@@ -187,7 +186,7 @@ describe('an invented value in a plan file changes neither a request nor the out
   it.each(INVENTED)('%s', async (_, attack) => {
     const toOutput = async (workspace: Workspace) => {
       const { exitCode, stdout } = await workspace.edgewise(`${APPLY}${CONSENTS} --format json`);
-      return { exitCode, shown: JSON.parse(stdout).plan.changes, sent: listWrites(workspace) };
+      return { exitCode, shown: readOnlyStack(stdout).plan.changes, sent: listWrites(workspace) };
     };
     const [honest, edited] = [await createApprovedPlan(), await createApprovedPlan()];
     await attack(edited);
@@ -246,26 +245,21 @@ describe('a plan file that takes over', () => {
     });
     await workspace.edgewise('apply theirs.yaml --yes');
     expect(await workspace.edgewise('plan m --take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
-    expect(read(workspace, 'plan.json')).toMatchObject({ takeOver: ['theirs'], changes: [{ action: 'take-over' }] });
+    expect(readOnlyStack(read(workspace, 'plan.json'))).toMatchObject({
+      takeOver: ['theirs'],
+      changes: [{ action: 'take-over' }],
+    });
     workspace.recorder.take();
     for (const flags of ['', ' --take-over others']) {
-      const { exitCode, stdout } = await workspace.edgewise(`apply plan.json --manifests m --yes${flags}`);
+      const { exitCode, stdout } = await workspace.edgewise(`apply m --approved plan.json --yes${flags}`);
       expect(stdout).toContain('--take-over: approved: theirs; now: ');
       expect(exitCode).toBe(6);
       expect(listWrites(workspace)).toEqual([]);
     }
-    const taken = await workspace.edgewise('apply plan.json --manifests m --yes --take-over theirs');
+    const taken = await workspace.edgewise('apply m --approved plan.json --yes --take-over theirs');
     expect(taken, taken.stderr).toMatchObject({ exitCode: 0 });
   });
 });
-
-/** Replaces a plan in a folder, and updates the index. */
-async function replaceInFolder(workspace: Workspace, file: string, plan: string): Promise<void> {
-  const index = JSON.parse(readFileSync(join(workspace.folder, 'plans/_index.json'), 'utf8'));
-  const sha256 = createHash('sha256').update(plan).digest('hex');
-  const plans = index.plans.map((one: { readonly file: string }) => (one.file === file ? { ...one, sha256 } : one));
-  await workspace.write({ [`plans/${file}`]: plan, 'plans/_index.json': JSON.stringify({ ...index, plans }) });
-}
 
 async function planFolder(): Promise<Workspace> {
   const workspace = await createWorkspace(toRepository(2));
@@ -273,7 +267,7 @@ async function planFolder(): Promise<Workspace> {
   return workspace;
 }
 
-describe('a folder of plans with a rewritten index', () => {
+describe('a folder of plans with an edited plan', () => {
   const FOLDER_ATTACKS: readonly (readonly [string, string, (plan: PlanFileContent) => unknown])[] = [
     ['targets', '--target: approved: TCPEdge/x; now: (none)', (plan) => ({ ...plan, targets: ['TCPEdge/x'] })],
     ['service', 'the service: approved for https://evil', (plan) => ({ ...plan, baseUrl: 'https://evil.example' })],
@@ -283,9 +277,9 @@ describe('a folder of plans with a rewritten index', () => {
     'refuses a plan with another %s, and writes nothing of its stack',
     async (_, difference, change) => {
       const workspace = await planFolder();
-      await replaceInFolder(workspace, 's01.json', JSON.stringify(change(read(workspace, 'plans/s01.json'))));
+      await workspace.write({ 'plans/s01.json': changePlan(read(workspace, 'plans/s01.json'), change) });
       workspace.recorder.take();
-      const { exitCode, stdout } = await workspace.edgewise('apply plans --manifests live --yes');
+      const { exitCode, stdout } = await workspace.edgewise('apply -R live --approved plans --yes');
       expect(stdout).toContain(difference);
       expect(exitCode).toBe(6);
       expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
@@ -304,9 +298,9 @@ describe('a folder of plans with a rewritten index', () => {
         'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}`,
       });
       await workspace.edgewise('plan evil -o evil.json');
-      await replaceInFolder(workspace, 's01.json', readFileSync(join(workspace.folder, 'evil.json'), 'utf8'));
+      await workspace.write({ 'plans/s01.json': readFileSync(join(workspace.folder, 'evil.json'), 'utf8') });
       workspace.recorder.take();
-      const { exitCode, stdout, stderr } = await workspace.edgewise('apply plans --manifests live --yes');
+      const { exitCode, stdout, stderr } = await workspace.edgewise('apply -R live --approved plans --yes');
       expect(stdout + stderr).toContain(said);
       expect(exitCode).toBe(6);
       expect(JSON.stringify(workspace.server.snapshot().resources)).not.toContain('26666');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
@@ -27,100 +27,133 @@ function createPipe({ folder }: Workspace, file: string): void {
 describe('a folder of plans is refused before any request if', () => {
   it.each<[string, string, (workspace: Workspace) => unknown]>([
     [
-      'a plan was added',
-      'plans/zz.json is not in its index',
+      'a plan of another stack was added',
+      'plans approves plans of evil on https://api.test, but there is no such stack below live',
       (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
     ],
     [
-      'manifests were added',
-      'plans/edge.yaml is not in its index',
-      ({ write }) => write({ 'plans/edge.yaml': toEdge('door', 26_666) }),
+      'a second plan of a stack was added',
+      'plans/s01.json and plans/zz.json are both plans of the stack s01',
+      (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'plans/s01.json') }),
     ],
     [
-      'a plan was replaced with another one',
-      'plans/s01.json is not the file that was written',
+      'a plan was replaced with that of another stack',
+      'plans approves plans of evil on https://api.test',
       (workspace) => workspace.write({ 'plans/s01.json': read(workspace, 'evil.json') }),
     ],
     [
-      'its index is a pipe, and the run does not wait for it',
-      'plans/_index.json is not the index of a folder of plans: it is a pipe',
-      (workspace) => createPipe(workspace, 'plans/_index.json'),
+      'a plan was replaced with something else',
+      'plans/s01.json is not a plan file',
+      ({ write }) => write({ 'plans/s01.json': '[]' }),
     ],
     [
       'a plan is a pipe, and the run does not wait for it',
-      'plans/s01.json is not the file that was written',
+      'plans/s01.json is no regular file',
       (workspace) => createPipe(workspace, 'plans/s01.json'),
     ],
-    ['its index was removed', 'plans has no index', ({ folder }) => rmSync(join(folder, 'plans/_index.json'))],
     [
-      'its index names a file elsewhere',
-      'plans/_index.json is not the index of a folder of plans: plans.0.file',
-      (workspace) =>
-        workspace.write({
-          'plans/_index.json': read(workspace, 'plans/_index.json').replace('"s00.json"', '"../evil.json"'),
-        }),
+      'a plan is a link',
+      'plans/s01.json is no regular file',
+      ({ folder }) => {
+        rmSync(join(folder, 'plans/s01.json'));
+        symlinkSync('../evil.json', join(folder, 'plans/s01.json'));
+      },
+    ],
+    [
+      'all of its plans were removed',
+      'plans is not a folder of plans',
+      ({ folder }) => {
+        for (const name of readdirSync(join(folder, 'plans'))) rmSync(join(folder, 'plans', name));
+      },
     ],
   ])('%s', async (_, why, change) => {
     const workspace = await createPlanFolder();
     await change(workspace);
-    const { exitCode, stderr } = await workspace.edgewise('apply plans --yes');
+    const { exitCode, stderr } = await workspace.edgewise('apply -R live --approved plans --yes');
     expect(stderr).toContain(why);
     expect([3, 6]).toContain(exitCode);
     expect(workspace.recorder.take()).toEqual([]);
   });
 });
 
-describe('a stack whose plan was removed from the folder and from every list of its index', () => {
-  it('is named in each report of the apply', async () => {
+describe('manifests that were added to a folder of plans', () => {
+  it('are not read', async () => {
     const workspace = await createPlanFolder();
-    const index = JSON.parse(read(workspace, 'plans/_index.json'));
-    const [first] = index.plans;
-    await workspace.write({ 'plans/_index.json': JSON.stringify({ ...index, stacks: ['s00'], plans: [first] }) });
-    rmSync(join(workspace.folder, 'plans/s01.json'));
+    const evil = `${toStack('evil')}${toEdge('door', 26_666)}`;
+    await workspace.write({ 'plans/edgewise.yaml': evil, 'plans/sub/edgewise.yaml': evil });
+    expect((await workspace.edgewise('apply -R live --approved plans --yes')).exitCode).toBe(0);
+    expect(JSON.stringify(workspace.server.snapshot().resources)).not.toContain('26666');
+  });
+});
+
+describe('a stack whose plan was removed from the folder', () => {
+  it('is refused, and shown in each report of the apply', async () => {
     for (const format of ['text', 'markdown', 'json', 'html']) {
-      const { exitCode, stdout } = await workspace.edgewise(`apply plans --manifests live --yes --format ${format}`);
-      expect(stdout, format).toContain('1 of 2 stacks below live. Left alone, without a plan: s01.');
-      expect(exitCode).toBe(0);
+      const workspace = await createPlanFolder();
+      rmSync(join(workspace.folder, 'plans/s01.json'));
+      const { exitCode, stdout } = await workspace.edgewise(`apply -R live --approved plans --yes --format ${format}`);
+      expect(stdout, format).toContain('because plans has none for this stack');
+      expect(stdout, format).toContain('1.tcp.example.net:20001');
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
     }
   });
 });
 
-describe('new plans are not written beside', () => {
+describe('new plans are written only to a folder that has nothing but plans of an earlier run, and is left whole if it has', () => {
+  const track = (file: string) => (workspace: Workspace) => {
+    execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
+    execFileSync('git', ['add', file], { cwd: workspace.folder });
+  };
+
   it.each<[string, string, (workspace: Workspace) => unknown]>([
+    ['manifests', 'plans/zz.yaml is no plan file', ({ write }) => write({ 'plans/zz.yaml': toEdge('door', 26_666) })],
+    ['another text', 'plans/note.txt is no plan file', ({ write }) => write({ 'plans/note.txt': 'mine' })],
+    ['a hidden file', 'plans/.env is no plan file', ({ write }) => write({ 'plans/.env': 'mine' })],
+    ['other JSON', 'plans/zz.json is no plan file', ({ write }) => write({ 'plans/zz.json': '{"changes":[]}' })],
+    ['broken JSON', 'plans/zz.json is no plan file', ({ write }) => write({ 'plans/zz.json': '{"chan' })],
     [
-      'a plan that no index names',
-      'plans/zz.json',
-      (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
+      'a plan of another name',
+      'plans/s01.txt is no plan file',
+      ({ folder }) => renameSync(join(folder, 'plans/s01.json'), join(folder, 'plans/s01.txt')),
+    ],
+    ['a folder', 'plans/sub.json is no regular file', ({ folder }) => mkdirSync(join(folder, 'plans/sub.json'))],
+    [
+      'a pipe',
+      'plans/zz.json is no regular file',
+      ({ folder }) => execFileSync('mkfifo', [join(folder, 'plans/zz.json')]),
     ],
     [
-      'a plan that was altered since it was written',
-      'plans/s01.json',
-      (workspace) => workspace.write({ 'plans/s01.json': `${read(workspace, 'plans/s01.json')} ` }),
+      'a link to a plan',
+      'plans/zz.json is no regular file',
+      ({ folder }) => symlinkSync('../evil.json', join(folder, 'plans/zz.json')),
     ],
-  ])('%s', async (_, file, change) => {
+    ['a plan that git tracks', 'plans/s01.json belongs to the commit', track('plans/s01.json')],
+  ])('%s', async (_, why, change) => {
     const workspace = await createPlanFolder();
     await change(workspace);
-    const before = read(workspace, file);
+    const before = readdirSync(join(workspace.folder, 'plans'));
+    const first = read(workspace, 'plans/s00.json');
     const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
-    expect(stderr).toContain(`${file} was not written by an earlier run, so no plan is written to plans.`);
+    expect(stderr).toContain(why);
+    expect(stderr).toContain('so no plan is written to plans.');
     expect(exitCode).toBe(3);
-    expect(read(workspace, file)).toBe(before);
+    expect(readdirSync(join(workspace.folder, 'plans'))).toEqual(before);
+    expect(read(workspace, 'plans/s00.json')).toBe(first);
+    expect(workspace.recorder.take()).toEqual([]);
   });
 
-  it('a committed index, which could name files to remove', async () => {
+  it('but for what a killed run left of its own', async () => {
     const workspace = await createPlanFolder();
-    execFileSync('git', ['init', '--quiet'], { cwd: workspace.folder });
-    execFileSync('git', ['add', 'plans/_index.json'], { cwd: workspace.folder });
-    const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
-    expect(stderr).toContain('plans/_index.json belongs to the commit that is checked out, and is not overwritten.');
-    expect(exitCode).toBe(3);
-    expect(read(workspace, 'plans/s01.json')).not.toBe('');
+    await workspace.write({ [`plans/.s01.json.${crypto.randomUUID()}`]: '{"form' });
+    expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
+    expect(readdirSync(join(workspace.folder, 'plans'))).toEqual(['s00.json', 's01.json']);
   });
 
   it('the plan of an earlier run whose stack a filter has left out: it is not applied', async () => {
     const workspace = await createPlanFolder();
     await workspace.edgewise('plan -R live -o plans --stack s01');
-    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply -R live --approved plans --yes')).exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 });

@@ -45,8 +45,8 @@ const CHANGES: readonly (readonly [string, Tokens, string])[] = [
 /** The ways to apply an approved plan: the command that makes it, and the one that applies it. */
 const WAYS: readonly (readonly [string, string, string])[] = [
   ['--approved', 'plan live/one -o plan.json', 'apply live/one --yes --approved plan.json'],
-  ['a saved plan', 'plan live/one -o plan.json', 'apply plan.json --manifests live/one --yes'],
-  ['a folder of plans', 'plan -R live -o plans', 'apply plans --manifests live --yes'],
+  ['a saved plan', 'plan live/one -o plan.json', 'apply live/one --approved plan.json --yes'],
+  ['a folder of plans', 'plan -R live -o plans', 'apply -R live --approved plans --yes'],
 ];
 
 function expectNothingDone(workspace: Workspace): void {
@@ -80,7 +80,7 @@ it.each([
 ])('sends no token to %s for a flag at the apply of a plan file', async (_, flag, shown) => {
   const workspace = await createRepository();
   await workspace.edgewise('plan live/one -o plan.json');
-  const { exitCode, stdout } = await workspace.edgewise(`apply plan.json --yes ${flag}`);
+  const { exitCode, stdout } = await workspace.edgewise(`apply live/one --approved plan.json --yes ${flag}`);
   expect(stdout).toContain(shown);
   expect(stdout).toContain('approved: its token goes to the command /bin/sh deliver.sh');
   expect(exitCode).toBe(6);
@@ -112,7 +112,7 @@ it.each([
   workspace.recorder.take();
   for (const apply of [
     `apply live/one --yes --approved plan.json ${flags}`.trim(),
-    'apply plan.json --manifests live/one --yes',
+    'apply live/one --approved plan.json --yes',
   ]) {
     expect((await workspace.edgewise(apply)).exitCode).toBe(6);
     expect(listWrites(workspace)).toEqual([]);

@@ -76,7 +76,7 @@ const OTHER_PARTS: readonly Row[] = [
   ['edgewise plan less --allow-deletes', '1 to delete'],
   [`edgewise plan more ${POLICIES}`, '1 to create'],
   ['edgewise plann --report json=other.json', '', 3, 'other.json'],
-  ['edgewise apply plans --manifests stacks --yes', 'Nothing to do'],
+  ['edgewise apply -R stacks --approved plans --yes', 'Nothing to do'],
   ['GITHUB_REPOSITORY=o/r edgewise post plan.md', 'pull request 7 of o/r'],
 ];
 

@@ -63,10 +63,9 @@ const INIT: Question = {
 export const QUESTIONS: readonly Question[] = [
   createConfirmation('edgewise apply one', '1 write applied'),
   createConfirmation('edgewise apply one --format json', '"ok": true'),
-  createConfirmation('edgewise apply plan.json --manifests one', '1 write applied'),
   createConfirmation('edgewise apply one --approved plan.json', '1 write applied'),
   createConfirmation('edgewise apply -R', '2 stacks'),
-  createConfirmation('edgewise apply plans --manifests .', '2 stacks'),
+  createConfirmation('edgewise apply -R . --approved plans', '2 stacks'),
   createConfirmation('edgewise destroy one', '1 write applied', { start: 'applied' }),
   createConfirmation('edgewise destroy -R --stack two', '1 stack', { start: 'applied' }),
   createConfirmation('edgewise release TCPEdge/one one', '1 write applied', { start: 'applied' }),

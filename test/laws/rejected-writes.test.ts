@@ -47,7 +47,7 @@ describe('a resource that others use and that has no manifest', () => {
       if (used === undefined) return;
       const line = `--exclude ${used} ${consent}`;
       expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.success });
-      const applied = await edgewise(`apply plan.json --yes --token-directory tokens ${line}`);
+      const applied = await edgewise(`apply --approved plan.json --yes --token-directory tokens ${line}`);
       expect(applied).toMatchObject({ exitCode: EXIT.success });
       const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
       expect(left).toMatchObject({ exitCode: EXIT.success });

@@ -21,9 +21,9 @@ import { SUBJECTS } from './subjects.ts';
 
 /** Ways to apply a saved plan: each is a command that plans, and one that applies. */
 const WAYS = [
-  ['plan -o plan.json', 'apply plan.json'],
+  ['plan -o plan.json', 'apply --approved plan.json'],
   ['plan -o plan.json', 'apply --no-rehearsal --approved plan.json'],
-  ['plan -R . -o plans', 'apply plans'],
+  ['plan -R . -o plans', 'apply -R . --approved plans'],
 ] as const;
 
 /** The path of a value in a spec, through objects and the first members of lists. */

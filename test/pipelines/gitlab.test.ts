@@ -191,7 +191,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     await write('c', 20_013);
     const early = await applyApproved();
     expect(early.status).not.toBe(0);
-    expect(early.output).toContain('c was not part of the review');
+    expect(early.output).toContain('approved has none for this stack');
     expect(listPorts()).not.toContain(':20013');
 
     // When that one is applied, the approval of b is still valid. It is not valid for another change of b.

@@ -139,7 +139,7 @@ describe('the dangers of', () => {
       return plan;
     });
     await write({ 'harmless.json': harmless });
-    const { exitCode, stdout } = await edgewise('apply harmless.json --yes --allow-deletes --manifests .');
+    const { exitCode, stdout } = await edgewise('apply . --approved harmless.json --yes --allow-deletes');
     expect(stdout).toContain('not as approved: traffic: it will be deleted');
     expect(exitCode).toBe(6);
   });

@@ -94,7 +94,7 @@ describe('an owner that a manifest no longer sets', () => {
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
     recorder.take();
     for (const methods of [['PATCH'], []]) {
-      const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+      const { exitCode, stderr } = await edgewise('apply --approved plan.json --yes');
       expect(exitCode, stderr).toBe(0);
       expect(recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]))).toEqual(methods);
     }

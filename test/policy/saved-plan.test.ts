@@ -29,7 +29,7 @@ const countWrites = ({ recorder }: Workspace): number =>
   recorder.take().filter(({ method }) => method !== 'GET').length;
 
 describe('an apply of an approved plan', () => {
-  it.each(['apply plan.json --yes', 'apply edgewise.yaml --approved plan.json --yes'])(
+  it.each(['apply edgewise.yaml --approved plan.json --yes'])(
     'is checked by its own policies, whatever the plan was made with: %s',
     async (apply) => {
       const workspace = await savePlan();
@@ -47,7 +47,7 @@ describe('an apply of an approved plan', () => {
     const workspace = await savePlan('plan edgewise.yaml --policies sundays.yaml -o plan.json', {
       'sundays.yaml': NOT_ON_SUNDAYS,
     });
-    const line = 'apply plan.json --yes --policies sundays.yaml';
+    const line = 'apply edgewise.yaml --approved plan.json --yes --policies sundays.yaml';
     edit(workspace, (plan) => {
       expect(plan.violations).toMatchObject([{ rule: 'policy', policy: 'sundays', addresses: ['TCPEdge/a'] }]);
       return { ...plan, violations: [] };
@@ -65,7 +65,7 @@ describe('an apply of an approved plan', () => {
       ...plan,
       changes: plan.changes.map((change) => ({ ...change, labels: { team: 'mine' } })),
     }));
-    const line = 'apply plan.json --yes --policies owned.yaml';
+    const line = 'apply edgewise.yaml --approved plan.json --yes --policies owned.yaml';
     const refused = await workspace.edgewise(line);
     expect([refused.exitCode, refused.stdout]).toEqual([5, expect.stringContaining('TCPEdge/a is. (policy owned)')]);
     expect(countWrites(workspace)).toBe(0);
@@ -76,7 +76,7 @@ describe('an apply of an approved plan', () => {
   it('is checked by the policies among the manifests', async () => {
     const workspace = await savePlan();
     await workspace.write({ 'edgewise.yaml': STACK + EDGE + OWNED });
-    expect(await workspace.edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await workspace.edgewise('apply edgewise.yaml --approved plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(countWrites(workspace)).toBe(0);
   });
 });

@@ -77,7 +77,7 @@ describe('a rehearsal', () => {
       description: 'other',
       ip_restriction: { ip_policy_ids: ['ipp_1'] },
     });
-    expect(await edgewise('apply plan.json --manifests edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply edgewise.yaml --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('shows how many writes and tokens there are, without a request', async () => {

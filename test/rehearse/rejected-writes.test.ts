@@ -47,10 +47,12 @@ describe('a write that the service will reject', () => {
     const workspace = await createStackWithLostMark(OTHER);
     const { edgewise } = workspace;
     expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --exclude WeightedBackend/pool')).toMatchObject({ exitCode: 6 });
+    expect(await edgewise('apply --approved plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply --approved plan.json --yes --exclude WeightedBackend/pool')).toMatchObject({
+      exitCode: 6,
+    });
     expect(listWrites(workspace)).toEqual([]);
-    const applied = await edgewise(`apply plan.json --yes ${CONSENT}`);
+    const applied = await edgewise(`apply --approved plan.json --yes ${CONSENT}`);
     expect(applied).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 write applied, 1 failed') });
     expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'POST /edges/tcp']);
   });

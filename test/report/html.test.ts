@@ -156,14 +156,20 @@ describe('an HTML report of a plan', () => {
       writes: [createWrite('create', 'TCPEdge/a')],
     });
     const options = {
-      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
+      applyCommand: {
+        line: 'edgewise apply manifests --approved plan.json',
+        lineElsewhere: 'edgewise apply manifests --approved plan.json',
+        readsInput: false,
+      },
     };
-    expect(listTexts(renderPlanPage(plan, options), 'code')).toContain('edgewise apply plan.json');
+    expect(listTexts(renderPlanPage(plan, options), 'code')).toContain('edgewise apply manifests --approved plan.json');
     const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
     expect(listTexts(renderPlanPage({ ...plan, violations }, options), 'code')).not.toContain(
-      'edgewise apply plan.json',
+      'edgewise apply manifests --approved plan.json',
     );
-    expect(listTexts(renderPlanPage(createPlan(), options), 'code')).not.toContain('edgewise apply plan.json');
+    expect(listTexts(renderPlanPage(createPlan(), options), 'code')).not.toContain(
+      'edgewise apply manifests --approved plan.json',
+    );
   });
 
   it('starts with unfolded dangers, up to hundreds of fields, and with up to three changes', () => {
@@ -216,7 +222,11 @@ describe('an HTML report of a plan', () => {
       made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
     });
     const options = {
-      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
+      applyCommand: {
+        line: 'edgewise apply manifests --approved plan.json',
+        lineElsewhere: 'edgewise apply manifests --approved plan.json',
+        readsInput: false,
+      },
       pipeline: { commit: SHA, filesUrl: `https://forge.test/blob/${SHA}/` },
       locate: (_?: string, field?: string) =>
         field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,
@@ -230,7 +240,9 @@ describe('an HTML report of a plan', () => {
     expect(inside).toContain('code edge.yaml:9');
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href')] : []));
     expect(links.filter((to) => to === `https://forge.test/blob/${SHA}/edge.yaml#L9`)).toHaveLength(2);
-    const order = elements.findIndex(({ name, text }) => name === 'code' && text === 'edgewise apply plan.json');
+    const order = elements.findIndex(
+      ({ name, text }) => name === 'code' && text === 'edgewise apply manifests --approved plan.json',
+    );
     const at = (id: string): number => elements.findIndex(({ attributes }) => attributes.get('id') === id);
     expect(at('dangers')).toBeLessThan(order);
     expect(order).toBeLessThan(at('entries'));

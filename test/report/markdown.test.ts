@@ -42,7 +42,11 @@ function renderPlan(plan: Plan, blocking = plan.violations): string {
   return render(
     { about: 'plan', plan, blocking: blocking },
     {
-      applyCommand: { line: 'edgewise apply plan.json', lineElsewhere: 'edgewise apply plan.json', readsInput: false },
+      applyCommand: {
+        line: 'edgewise apply manifests --approved plan.json',
+        lineElsewhere: 'edgewise apply manifests --approved plan.json',
+        readsInput: false,
+      },
     },
   );
 }

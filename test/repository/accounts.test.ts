@@ -155,7 +155,7 @@ describe('stacks in several accounts of one service', () => {
     await accounts.edgewise('plan live/a -o plan.json');
     await accounts.write({ 'live/a/edgewise.yaml': `${toStackOfAccount('a', 'TWO')}${toEdge('first', 20_001)}` });
     accounts.takeKeys();
-    for (const line of ['apply plan.json --yes', 'apply live/a --approved plan.json --yes']) {
+    for (const line of ['apply live/a --approved plan.json --yes']) {
       const { stderr, exitCode } = await accounts.edgewise(line);
       expect(exitCode).toBe(6);
       expect(stderr).toContain(
@@ -165,7 +165,7 @@ describe('stacks in several accounts of one service', () => {
     expect(accounts.takeKeys()).toEqual([]);
     await accounts.write({ 'live/a/edgewise.yaml': `${toStackOfAccount('a', 'ONE')}${toEdge('first', 20_001)}` });
     const env = { EDGEWISE_API_KEY: KEYS.EDGEWISE_API_KEY_TWO };
-    expect((await accounts.edgewise('apply plan.json --yes', { env })).exitCode).toBe(0);
+    expect((await accounts.edgewise('apply live/a --approved plan.json --yes', { env })).exitCode).toBe(0);
     expect(new Set(accounts.takeKeys())).toEqual(new Set([KEYS.EDGEWISE_API_KEY_ONE]));
   });
 

@@ -37,14 +37,18 @@ describe('a claim of two stacks in one run', () => {
     expect((await workspace.edgewise('validate -R live --stack b --stack c')).exitCode).toBe(0);
   });
 
-  it('leaves no plan file of either', async () => {
+  it('leaves no plan of either that approves', async () => {
     const { edgewise, write, folder } = await createStacksWithOneHostport();
     await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_002)}` });
     await edgewise('plan -R live -o plans');
-    expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'a.json', 'b.json', 'c.json']);
+    expect(readdirSync(`${folder}/plans`)).toEqual(['a.json', 'b.json', 'c.json']);
     await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_001)}` });
     await edgewise('plan -R live -o plans');
-    expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'c.json']);
+    expect(readdirSync(`${folder}/plans`)).toEqual(['a.json', 'b.json', 'c.json']);
+    await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_002)}` });
+    const { exitCode, stdout } = await edgewise('apply -R live --approved plans --yes');
+    expect(stdout.match(/against an empty plan/g)).toHaveLength(2);
+    expect(exitCode).toBe(6);
   });
 
   it('is no error if resources are only shown or deleted', async () => {

@@ -45,13 +45,13 @@ describe('a reference to another stack', () => {
   it('is found when an older saved plan is applied, and refused until then', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('plan -R live -o plans');
-    const early = await workspace.edgewise('apply plans/apps.json --yes');
+    const early = await workspace.edgewise('apply live/apps --approved plans/apps.json --yes');
     expect(early.exitCode).toBe(3);
     expect(early.stdout).toContain(
       'which is WeightedBackend/pool of the stack network, and no live resource has that mark',
     );
-    expect((await workspace.edgewise('apply plans/network.json --yes')).exitCode).toBe(0);
-    expect((await workspace.edgewise('apply plans/apps.json --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply live/network --approved plans/network.json --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply live/apps --approved plans/apps.json --yes')).exitCode).toBe(0);
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
@@ -128,7 +128,7 @@ describe('a reference to another stack', () => {
       expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('bad-reference');
     expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
     workspace.recorder.take();
-    expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply -R live --approved plans --yes')).exitCode).toBe(0);
     expect(
       listWrites(workspace)
         .map((one) => one.replace(/_\w+/, ''))

@@ -226,11 +226,11 @@ describe('Defaults', () => {
     writeFileSync(join(folder, 'defaults.yaml'), toDefaults({ policies: ['none-there'] }));
     const file = join(folder, 'defaults.yaml');
     writeFileSync(file, toDefaults({ guard: { max_deletes: 1 } }));
-    const changed = await edgewise('apply p.json --manifests a --yes');
+    const changed = await edgewise('apply a --approved p.json --yes');
     expect(changed.exitCode).toBe(6);
     expect(changed.stdout).toContain('guard.max_deletes: approved: 5; now: 1');
     rmSync(file);
-    expect(await edgewise('apply p.json --manifests a --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply a --approved p.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('reduce a new stack to three lines, and the schema is written once', async () => {

@@ -202,7 +202,8 @@ describe('a hand-over in git', () => {
     await edgewise('apply live/a --yes');
     await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
     await edgewise('plan -R live -o plans');
-    for (const name of ['a', 'b', 'a']) expect((await edgewise(`apply plans/${name}.json --yes`)).exitCode).toBe(0);
+    for (const name of ['a', 'b', 'a'])
+      expect((await edgewise(`apply live/${name} --approved plans/${name}.json --yes`)).exitCode).toBe(0);
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
@@ -295,7 +296,7 @@ async function createUndeliveredCredential(): Promise<Workspace> {
 }
 
 describe('a credential whose token was not delivered', () => {
-  it.each([['apply -R live --yes'], ['apply live/b --yes'], ['apply plans --manifests live --yes']])(
+  it.each([['apply -R live --yes'], ['apply live/b --yes'], ['apply -R live --approved plans --yes']])(
     'is delivered by the run that hands it over: %s',
     async (line) => {
       const { edgewise, server, folder } = await createUndeliveredCredential();

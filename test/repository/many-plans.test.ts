@@ -126,7 +126,7 @@ describe('plans of many stacks', () => {
       const fresh = 'edgewise apply -R live --base-url https://api.test';
       for (const [out, command] of [
         ['', fresh],
-        [' -o plans', 'edgewise apply plans --manifests live --base-url https://api.test'],
+        [' -o plans', 'edgewise apply -R live --approved plans --base-url https://api.test'],
         [` -o ${join(folder, 'away')}`, fresh],
       ]) {
         const { stdout } = await edgewise(`plan -R live${out} --format ${format}`);

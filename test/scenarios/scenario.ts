@@ -94,13 +94,15 @@ async function moveStackToFolder(setup: Setup, cwd: string): Promise<void> {
 /** The folder of the only stack. */
 const ONE = 'one';
 
-/** Adapts the words of a step to a form: plan files name their own manifests. */
+/** Adapts the words of a step to a form. A folder of plans approves in a run over the stacks below a folder. */
 function toForm(form: Form, words: readonly string[]): readonly string[] {
   if (form === 'files') return words;
-  const plans = form === 'recursive' ? 'plans' : 'plan.json';
-  return words
-    .filter((_, index) => !hasManifestsOption(words, index))
-    .map((word) => (word === 'plan.json' ? plans : word.replace(/^(?:stack|manifest)[.]yaml$/, `${ONE}/$&`)));
+  if (form === 'recursive' && words.includes('plan.json')) {
+    const isPath = (word: string): boolean => /^(?:stack|manifest)[.]yaml$/.test(word);
+    const rest = words.filter((word, index) => index > 0 && !isPath(word));
+    return ['apply', '-R', ONE, ...rest.map((word) => (word === 'plan.json' ? 'plans' : word))];
+  }
+  return words.map((word) => word.replace(/^(?:stack|manifest)[.]yaml$/, `${ONE}/$&`));
 }
 
 interface Place {
@@ -150,14 +152,12 @@ class ScenarioRunner {
     return this.#edgewise(line, { faults, ...(command === 'destroy' && { answers: ['no'] }) });
   }
 
-  /** Applies manifests, or a plan file. The apply with faults is the one that the scenario tests. */
+  /** Applies manifests, also as a plan file approves. The apply with faults is the one that the scenario tests. */
   async apply(planFile?: string, faults?: readonly Fault[]): Promise<CommandRun> {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
-    const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
+    const more = planFile === undefined ? words : ['--approved', planFile];
     const consent = answers === undefined ? ['--yes'] : [];
-    const isWithManifests = planFile !== undefined && this.#form === 'files';
-    const flags = isWithManifests ? apply : apply.filter((_, index) => !hasManifestsOption(apply, index));
-    const line = [command, ...subject, ...consent, ...flags];
+    const line = [command, ...this.#paths(), ...more, ...consent, ...apply];
     return this.#edgewise(line, { faults: faults ?? [], ...(answers !== undefined && { answers }) });
   }
 
@@ -206,11 +206,6 @@ class ScenarioRunner {
     });
     return { ...result, line: ['edgewise', ...argv].join(' '), requests: this.#wire.take() };
   }
-}
-
-/** Only a plan file takes `--manifests`. */
-function hasManifestsOption(words: readonly string[], index: number): boolean {
-  return words[index] === '--manifests' || words[index - 1] === '--manifests';
 }
 
 interface Command {

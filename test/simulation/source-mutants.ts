@@ -84,7 +84,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'plans of an earlier run stay in their folder': {
     file: 'src/cli/reconcile/plan-folder.ts',
-    from: 'for (const name of old) await removeFile(join(folder, name), context);',
+    from: 'for (const file of files) await removeFile(file, context);',
     to: '',
     noticedAs: /a folder has plans of an earlier run/,
     seenAt: 36,

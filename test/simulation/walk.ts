@@ -194,9 +194,9 @@ async function applyInnerEdit(world: World, stack: TestStack, chance: SeededRand
     startCommand(world, plan, { stack: after, chance: chance.fork('inner plan'), disruptions: KIND_FATE }),
   ]);
   if (!existsSync(join(world.folder, 'inner.json'))) return;
-  const apply = ['apply', 'inner.json', '--yes', '--token-directory', 'tokens', ...consentToAll(world)];
+  const apply = ['apply', '-', '--approved', 'inner.json', '--yes', ...QUICKLY, ...consentToAll(world)];
   await runAll(world, [
-    startCommand(world, apply, { stack: [], chance: chance.fork('inner'), disruptions: KIND_FATE }),
+    startCommand(world, apply, { stack: after, chance: chance.fork('inner'), disruptions: KIND_FATE }),
   ]);
 }
 
@@ -235,9 +235,9 @@ async function applyLate(world: World, stack: TestStack, chance: SeededRandom): 
   if (chance.isLucky(0.4)) await runOtherUserStep(world, stack, chance);
   if (chance.isLucky(0.3)) await applyOnce(world, chance.pickAny(world.stacks) ?? stack, chance.fork('between'));
   for (const round of chance.pick([['only'], ['first', 'second']])) {
-    const apply = ['apply', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
+    const apply = ['apply', '-', '--approved', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
     await runAll(world, [
-      startCommand(world, apply, { stack: [], chance: chance.fork(round), disruptions: chooseDisruptions(chance) }),
+      startCommand(world, apply, { stack, chance: chance.fork(round), disruptions: chooseDisruptions(chance) }),
     ]);
   }
 }

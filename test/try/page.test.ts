@@ -194,7 +194,7 @@ describeInBrowsers(folder, (shown) => {
     expect(shown[0]).toContain('+ TCPEdge/postgres');
     expect(shown[1]).toContain('edgewise:plan stack=quickstart');
     expect(readOnlyStack(shown[2] ?? '')).toHaveProperty('changes');
-    expect(shown[3]).toContain('edgewise apply plan.json');
+    expect(shown[3]).toContain('edgewise apply manifests --approved plan.json');
   });
 
   eachThinned([

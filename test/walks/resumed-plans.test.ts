@@ -53,7 +53,7 @@ const CASES: readonly (readonly [string, Files, Files])[] = [
   ],
 ];
 
-const APPLY = 'apply plans --manifests live --yes --allow-deletes';
+const APPLY = 'apply -R live --approved plans --yes --allow-deletes';
 
 async function planChange(live: Files, next: Files): Promise<Workspace> {
   const workspace = await createWorkspace(live);

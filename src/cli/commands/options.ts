@@ -291,15 +291,6 @@ export function listHelpTopicOptions(topic: string): readonly Option[] {
   return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-/** Throws for `--manifests` without a plan file, because the flag would have no effect. */
-export function refuseManifestsWithoutPlan({ manifests = [] }: { readonly manifests?: readonly string[] }): void {
-  if (manifests.length === 0) return;
-  throw new CommandError('--manifests needs a plan file, and the command names none.', {
-    exitCode: EXIT.invalid,
-    remedy: 'Name a plan file, or leave out --manifests.',
-  });
-}
-
 /** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
 export function isRecursive({ recursive, stack = [], changedSince }: StackFilterFlags): boolean {
   if (recursive === true) return true;
@@ -307,6 +298,6 @@ export function isRecursive({ recursive, stack = [], changedSince }: StackFilter
   if (given.length === 0) return false;
   throw new CommandError(`${given.join(' and ')} works only in a run over many stacks.`, {
     exitCode: EXIT.invalid,
-    remedy: 'Add -R (--recursive). To name the manifests of a plan file, use --manifests.',
+    remedy: 'Add -R (--recursive).',
   });
 }

@@ -6,37 +6,19 @@ import { outputReport } from '../output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import { findPlanFileApplyCommand } from '../reconcile/apply-command.ts';
 import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
-import { addDetailedReportOptions, addExamples, addExitCodes, createRepeatableOption } from './options.ts';
-
-interface PlanFilesCommandFlags extends FormatFlags {
-  readonly manifests: readonly string[];
-}
+import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
 
 export function configureShowCommand(command: Command, act: CommandBodyRunner): void {
-  command
-    .description('Show a saved plan. Sends no request.')
-    .argument('<plan>', 'a file that edgewise plan -o wrote')
-    .addOption(
-      createRepeatableOption(
-        '--manifests <path>',
-        'the manifests of the plan, for the apply command that markdown and html show',
-        {
-          default: 'those it names',
-        },
-      ),
-    );
+  command.description('Show a saved plan. Sends no request.').argument('<plan>', 'a file that edgewise plan -o wrote');
   addExitCodes(command, [EXIT.success, EXIT.invalid]);
   addExamples(addDetailedReportOptions(command), [
     ['edgewise show plan.json', 'read a plan before it is applied'],
     ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
-    [
-      'edgewise show plan.json --manifests manifests --format markdown',
-      'as a comment, with the command that applies it',
-    ],
-  ]).action((file: string, flags: PlanFilesCommandFlags) =>
+    ['edgewise show plan.json --format markdown', 'as a comment, with the command that applies it'],
+  ]).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
-      const applyCommand = findPlanFileApplyCommand(file, plan, { manifests: flags.manifests, env: context.env });
+      const applyCommand = findPlanFileApplyCommand(file, plan, context.env);
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
       const publication = { flags, exitCode: EXIT.success, locate: createLocateAtPlanFileStart(file) };
       return outputReport(report, { ...publication, applyCommand }, context);

@@ -85,7 +85,7 @@ const COMMAND_GROUPS: readonly (readonly [heading: string, commands: readonly Co
       },
       {
         name: 'apply',
-        summary: 'apply manifests, or a saved plan',
+        summary: 'plan, and apply the plan',
         load: async () => (await import('./apply.ts')).configureApplyCommand,
       },
       {

@@ -2,7 +2,6 @@ import { isAbsolute, normalize } from 'node:path';
 import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isEmbedded } from '../../settings/base-url.ts';
 import { findSetting, getFlagWord } from '../../settings/resolve.ts';
 import { NAMED_SETTINGS } from '../../settings/table.ts';
 import { readSetting } from '../../stack/settings.ts';
@@ -16,110 +15,77 @@ export interface PlanRunToRepeat {
   readonly env: Context['env'];
 }
 
-/**
- * Formats a command line that plans again from the same manifests, and applies the plan. The line can be pasted into a
- * shell, and needs no variable but the API key.
- */
-export function createApplyManifestsCommandLine(planned: PlanRunToRepeat): CommandLine {
-  const line = formatApplyCommand(listApplyWords(planned));
-  return { line, lineElsewhere: line, readsInput: readsInput(planned) };
-}
-
-function listApplyWords({ paths, flags, env }: PlanRunToRepeat): readonly string[] {
-  return [
-    ...paths.map(escapePath),
-    ...listOfferWords({ flags, env }),
-    ...listConnectionWords({ flags, env }),
-    ...listPlanWords(flags),
-    ...listConsentWords(flags),
-  ];
-}
-
-/**
- * Formats a command line that applies a saved plan. The plan is computed again, so the line repeats the flags of the
- * plan, and says where the API key and tokens are sent. Elsewhere, a plan file outside of the working folder is unknown:
- * `fresh` then plans without it.
- */
-export function createSavedPlanCommandLine(
-  file: string,
-  planned: PlanRunToRepeat,
-  fresh: CommandLine = createApplyManifestsCommandLine(planned),
-): CommandLine {
-  const line = formatApplyCommand(listSavedPlanWords(file, planned));
-  const isElsewhereToo = !isAbsolute(file) && !normalize(file).startsWith('..');
-  return { line, lineElsewhere: isElsewhereToo ? line : fresh.line, readsInput: readsInput(planned) };
-}
-
-function listSavedPlanWords(file: string, { paths, flags, env }: PlanRunToRepeat): readonly string[] {
-  return [
-    escapePath(file),
-    ...paths.flatMap((path) => ['--manifests', escapePath(path)]),
-    ...listOfferWords({ flags, env }),
-    ...listConnectionWords({ flags, env }),
-    ...listPlanWords(flags),
-    ...listConsentWords(flags),
-  ];
-}
-
 /** Flags that select some of the stacks. */
 interface StackFilter {
   readonly stack?: readonly string[];
   readonly changedSince?: string | undefined;
 }
 
+interface CommandLineOptions {
+  /** Which of many stacks are planned. Absent: the paths are the manifests of one stack. */
+  readonly filter?: StackFilter;
+  /** The plan file or, for many stacks, the folder of plans that the run writes. */
+  readonly out?: string | undefined;
+}
+
 /**
- * Formats a command line that applies the plans of a run on many stacks: the plans in the folder `out` or, without
- * `out`, new plans of the selected stacks.
+ * Formats a command line that plans again from the same manifests, and applies the plan, as approved by `out`. The line
+ * can be pasted into a shell, and needs no variable but the API key. Elsewhere, a plan outside of the working folder is
+ * unknown: there, the line does without it.
  */
-export function createStacksApplyCommandLine(
-  planned: PlanRunToRepeat,
-  { filter, out }: { readonly filter: StackFilter; readonly out: string | undefined },
+export function createApplyCommandLine(
+  { paths, flags, env }: PlanRunToRepeat,
+  { filter, out }: CommandLineOptions = {},
 ): CommandLine {
-  const { stack = [], changedSince } = filter;
-  const words = [
+  const format = (approved: string | undefined): string =>
+    [
+      'edgewise',
+      'apply',
+      ...(filter === undefined ? [] : listFilterWords(filter)),
+      ...paths.map(escapePath),
+      ...(approved === undefined ? [] : ['--approved', escapePath(approved)]),
+      ...listOfferWords({ flags, env }),
+      ...listConnectionWords({ flags, env }),
+      ...listPlanWords(flags),
+      ...listConsentWords(flags),
+    ]
+      .map(quoteForShell)
+      .join(' ');
+  const isElsewhereToo = out !== undefined && !isAbsolute(out) && !normalize(out).startsWith('..');
+  return {
+    line: format(out),
+    lineElsewhere: format(isElsewhereToo ? out : undefined),
+    readsInput: paths.includes('-'),
+  };
+}
+
+function listFilterWords({ stack = [], changedSince }: StackFilter): readonly string[] {
+  return [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
     ...(changedSince === undefined ? [] : ['--changed-since', changedSince]),
   ];
-  const line = formatApplyCommand([...words, ...listApplyWords(planned)]);
-  const fresh = { line, lineElsewhere: line, readsInput: readsInput(planned) };
-  return out === undefined ? fresh : createSavedPlanCommandLine(out, planned, fresh);
 }
 
+/** What stands for the manifests in the command line for a plan file: the file does not decide which are read. */
+const MANIFESTS = 'MANIFESTS';
+
 /**
- * Finds a command line that applies a plan file, with the manifests of `--manifests`, else the manifests that the file
- * names. `undefined`: the service, a token sink or the manifests are unknown, or the plan needs `--rotate`,
- * `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file could get
- * the user to paste them.
+ * Finds a command line that applies as a plan file approves. `undefined`: a token sink is unknown, or the plan needs
+ * `--rotate`, `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an
+ * edited file could get the user to paste them.
  */
-export function findPlanFileApplyCommand(
-  file: string,
-  plan: Plan,
-  { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
-): CommandLine | undefined {
-  const paths = manifests.length > 0 ? manifests : (plan.manifests ?? []);
-  const { options, targets: target, takeOver } = plan;
-  const isPlaceKnown =
-    isEmbedded(plan.baseUrl) || findSetting('baseUrl', { env }) !== undefined || manifests.length > 0;
-  const isEnough =
-    paths.length > 0 && isPlaceKnown && options.rotate.length + options.retire.length + takeOver.length === 0;
-  if (hasMissingTokenSinkDiagnostic(plan) || !isEnough) return undefined;
-  const scope = { target, exclude: plan.exclusions ?? [] };
-  const flags = { ...scope, allowProtected: [], revertDrift: !options.keepDrift };
-  return createSavedPlanCommandLine(file, { paths, flags, env });
+export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
+  const { options, targets: target, exclusions: exclude = [], takeOver } = plan;
+  const { rotate, retire, keepDrift } = options;
+  if (hasMissingTokenSinkDiagnostic(plan) || rotate.length + retire.length + takeOver.length > 0) return undefined;
+  const flags = { target, exclude, allowProtected: [], revertDrift: !keepDrift };
+  return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
 }
 
 /** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
 export function hasMissingTokenSinkDiagnostic({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
   return diagnostics.some(({ code }) => code === 'token-sink-missing');
-}
-
-function formatApplyCommand(words: readonly string[]): string {
-  return ['edgewise', 'apply', ...words].map(quoteForShell).join(' ');
-}
-
-function readsInput({ paths }: PlanRunToRepeat): boolean {
-  return paths.includes('-');
 }
 
 /** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */

@@ -36,8 +36,6 @@ import {
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags, StackFilterFlags {
   readonly yes?: boolean;
-  /** The manifests of a saved plan. */
-  readonly manifests?: readonly string[];
   /** A plan file or a folder of plans. The new plan must be as this one approves it. Otherwise nothing is written. */
   readonly approved?: string;
 }

@@ -1,67 +1,52 @@
 import type { Plan } from '../../model/plan.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
-import { formatCount } from '../../report/view/wording.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { listManifestPathsForPlan, readPlanFile } from './plan-file.ts';
-import { findIndexedPlanFolder, type IndexedPlanFolder } from './plan-folder.ts';
-import { createFailedStack, type StackFilterFlags, type StackResult, type StacksRun } from './stacks-run.ts';
-
-/** The approved plans of a run. */
-interface Approval {
-  readonly run: StacksRun;
-  /** Returns the approved plan of a stack. `undefined`: there is none. */
-  readonly findPlan: (folder: StackFolder) => NamedPlan | undefined;
-  /** Returns the result of a stack whose plan has something to do and was not approved. */
-  readonly refuse: (folder: StackFolder, plan: Plan) => StackResult | undefined;
-  /** Throws if an approved plan is missing. Called after every stack was planned. */
-  readonly refuseMissing: () => void;
-}
-
-/** Assigns approved plans to the stacks of a run. Throws if a plan is for no stack. */
-export type ApprovedPlans = (run: StacksRun) => Approval;
-
-export const approveAnything: ApprovedPlans = (run) => ({
-  run,
-  findPlan: () => undefined,
-  refuse: () => undefined,
-  refuseMissing: () => undefined,
-});
-
-/** An apply of approved plans: the manifests that they are compared with, and the stacks. */
-export interface ApprovedApply {
-  readonly paths: readonly string[];
-  readonly filter: StackFilterFlags;
-  readonly approved: ApprovedPlans;
-}
+import { isPlanFile, readPlanFile, readPlanFileEntry } from './plan-file.ts';
+import { isPlanFolder, listPlanFiles } from './plan-folder.ts';
 
 /**
- * Reads a saved plan. The short form of `--approved`: the manifests are those that the file names, unless `--manifests`
- * names others.
+ * Approved plans: `--approved` names a plan file or, for many stacks, a folder of plans. They are compared with new plans,
+ * and that is all. Nothing in them names what is read, run or chosen.
  */
-export async function readSavedPlan(file: string, flags: ApprovalFlags, context: Context): Promise<ApprovedApply> {
-  refuseApprovedWithSavedPlan(flags);
-  const approved = await readApprovedPlan(file, context);
-  const { manifests } = approved.plan;
-  const paths = listManifestPathsForPlan({ name: file, manifests }, flags.manifests ?? [], context);
-  return { paths, filter: {}, approved: approvePlan(approved) };
+
+/** What approves the plan of a stack. Without `plan`, it approves nothing, and `name` says why. */
+export interface Approval extends Pick<NamedPlan, 'name'> {
+  readonly plan?: Plan;
 }
+
+/** Finds what approves the plan of a stack. `undefined`: it needs no approval. */
+export type FindApproval = (folder: StackFolder) => Approval | undefined;
+
+/** Assigns approved plans to the selected stacks. Throws if a plan is for no stack of the repository. */
+export type ApprovedPlans = (selected: SelectedStacks) => FindApproval;
 
 interface ApprovalFlags {
   readonly recursive?: boolean;
   /** A plan file or a folder of plans. The new plan must be as this one approves it. Otherwise nothing is written. */
   readonly approved?: string;
-  /** The manifests of a saved plan. */
-  readonly manifests?: readonly string[];
 }
 
-function refuseApprovedWithSavedPlan({ approved }: ApprovalFlags): void {
-  if (approved === undefined) return;
-  const message = 'A saved plan is already approved, so it takes no --approved.';
-  throw new CommandError(message, { exitCode: EXIT.invalid });
+/** Throws if one of the paths is a plan file or a folder of plans, which approves and cannot be applied. */
+export async function refusePlansAsManifests(
+  paths: readonly string[],
+  context: Pick<Context, 'cwd' | 'budget'>,
+): Promise<void> {
+  for (const path of paths) {
+    const isFolder = await isPlanFolder(path, context);
+    if (!isFolder && !(await isPlanFile(path, context))) continue;
+    const [what = '', ...words] = isFolder ? ['a folder of plans', '-R', 'FOLDER'] : ['a plan', 'MANIFESTS'];
+    const line = ['edgewise', 'apply', ...words, '--approved', escapePath(path)].map(quoteForShell).join(' ');
+    throw new CommandError(`${path} is ${what}: it approves, and the manifests say what to do.`, {
+      exitCode: EXIT.invalid,
+      remedy: `Name the manifests that it was made from: ${line}`,
+    });
+  }
 }
 
 /** Reads the plans of `--approved`: for one stack a file, for many a folder. */
@@ -69,13 +54,10 @@ export async function readApprovedPlans(
   { approved, recursive }: ApprovalFlags,
   context: Context,
 ): Promise<ApprovedPlans> {
-  if (approved === undefined) return approveAnything;
-  if (recursive !== true) return approvePlan(await readApprovedPlan(approved, context));
-  return approveFolder(await readApprovals(await findPlans(approved, context), context));
-}
-
-function approvePlan(approved: NamedPlan): ApprovedPlans {
-  return (run) => ({ ...approveAnything(run), findPlan: () => approved });
+  if (approved === undefined) return () => () => undefined;
+  if (recursive === true) return approveFolder(await readPlanFolder(approved, context));
+  const plan = await readApprovedPlan(approved, context);
+  return () => () => plan;
 }
 
 /** Reads an approved plan. `name` is its file. What the file calls done is not taken from it. */
@@ -84,52 +66,14 @@ async function readApprovedPlan(file: string, context: Context): Promise<NamedPl
   return { plan, name: file };
 }
 
-async function findPlans(folder: string, context: Context): Promise<IndexedPlanFolder> {
-  const found = await findIndexedPlanFolder(folder, context);
-  if (found !== undefined) return found;
-  throw new CommandError(
-    `${folder} is not a folder of plans. With --recursive, each stack needs its own approved plan.`,
-    {
-      exitCode: EXIT.invalid,
-      remedy: 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.',
-    },
-  );
-}
-
-/**
- * Reads a folder of plans. The short form of `--approved` for the stacks of the folder: the manifests are those that the
- * folder names, unless `--manifests` names others.
- */
-export async function readSavedPlans(
-  plans: IndexedPlanFolder,
-  flags: ApprovalFlags,
-  context: Context,
-): Promise<ApprovedApply> {
-  const { folder, manifests, stacks } = plans;
-  refuseApprovedWithSavedPlan(flags);
-  const paths = listManifestPathsForPlan({ name: folder, manifests }, flags.manifests ?? [], context);
-  if (paths.length > 1) {
-    const message = `--manifests names ${paths.length} folders, but a folder of plans is compared with the stacks below one folder.`;
-    throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
-  }
-  const approvals = await readApprovals(plans, context);
-  // Include the stacks that were in the run but have no plan: stacks with a plan may depend on them. If the run had no
-  // stack, because none has changed, there is nothing to do.
-  const names = [...new Set([...approvals.plans.map(({ plan }) => plan.stack), ...stacks])];
-  const approved: ApprovedPlans = (run) => approveFolder(approvals)(withUnplanned(run));
-  return { paths, filter: { recursive: true, stack: names, isOfPlans: true }, approved };
-}
-
 interface ApprovedPlan extends NamedPlan {
   readonly serviceId: string;
 }
 
 /** The approved plans of a folder. */
-interface Approvals {
+interface PlanFolder {
   readonly folder: string;
   readonly plans: readonly ApprovedPlan[];
-  /** The names of all stacks of the runs that made the plans, including stacks without a plan. */
-  readonly reviewed: readonly string[];
 }
 
 const STALE = {
@@ -137,15 +81,17 @@ const STALE = {
   remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
 } as const;
 
-async function readApprovals({ folder, files, stacks }: IndexedPlanFolder, context: Context): Promise<Approvals> {
-  const { onSubject: _, budget: __, ...quiet } = context; // these plans already count towards the read budget
+/** Reads a folder of plans. A file that has no plan, or one with errors, approves nothing. */
+async function readPlanFolder(folder: string, context: Context): Promise<PlanFolder> {
   const plans: ApprovedPlan[] = [];
-  for (const file of files) {
-    const approved = await readApprovedPlan(file, quiet);
-    plans.push({ ...approved, serviceId: toServiceId(approved.plan.baseUrl, context) });
+  for (const name of await listPlanFiles(folder, context)) {
+    const { plan: found } = readPlanFileEntry(name, context);
+    if (found === undefined || hasPlanErrors(found)) continue;
+    const { done: _, ...plan } = found;
+    plans.push({ plan, name, serviceId: toServiceId(plan.baseUrl, context) });
   }
   refuseDuplicatePlans(plans);
-  return { folder, plans, reviewed: stacks };
+  return { folder, plans };
 }
 
 function refuseDuplicatePlans(plans: readonly ApprovedPlan[]): void {
@@ -187,7 +133,7 @@ function assignPlans(plans: readonly ApprovedPlan[], stacks: readonly StackFolde
 
 /** Throws if the repository lacks the stack of a plan: its deletion was not part of the review. */
 function refuseVanishedStacks(
-  { plans, folder }: Approvals,
+  { plans, folder }: PlanFolder,
   assigned: ApprovedPlansByFolder,
   { root }: SelectedStacks['tree'],
 ): void {
@@ -204,50 +150,10 @@ function refuseVanishedStacks(
   );
 }
 
-function approveFolder(approvals: Approvals): ApprovedPlans {
-  return (run) => {
-    const { tree } = run.selected;
-    const assigned = assignPlans(approvals.plans, tree.stacks);
-    refuseVanishedStacks(approvals, assigned, tree);
-    const unapproved: string[] = [];
-    return {
-      run,
-      findPlan: (folder) => assigned.get(folder),
-      refuse: (folder, plan) => {
-        if (assigned.has(folder) || plan.writes.length === 0) return undefined;
-        unapproved.push(folder.name);
-        return createFailedStack(createUnreviewedError(folder, plan, approvals), folder, run.command);
-      },
-      refuseMissing: () => refuseMissingPlans(unapproved, approvals),
-    };
+function approveFolder({ folder: name, plans }: PlanFolder): ApprovedPlans {
+  return ({ tree }) => {
+    const assigned = assignPlans(plans, tree.stacks);
+    refuseVanishedStacks({ folder: name, plans }, assigned, tree);
+    return (stack) => assigned.get(stack) ?? { name: `an empty plan, because ${name} has none for this stack` };
   };
-}
-
-/**
- * Throws if a stack was in a run that made the plans, has something to do, and its plan is missing. A plan may have
- * been removed.
- */
-function refuseMissingPlans(unapproved: readonly string[], { folder, reviewed }: Approvals): void {
-  const missing = unapproved.filter((name) => reviewed.includes(name));
-  if (missing.length === 0) return;
-  const message = `${folder} has no plan for ${missing.join(', ')}, which was in the run that made the plans and has something to do.`;
-  throw new CommandError(message, STALE);
-}
-
-/**
- * Adds the names of stacks that were not in the run that made the plans, so that the report lists them: they were not
- * planned.
- */
-function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
-  const { tree, stacks } = selected;
-  const unplanned = tree.stacks.filter((one) => !stacks.includes(one)).map(({ name }) => name);
-  return { ...run, selected: { ...selected, unplanned } };
-}
-
-function createUnreviewedError({ name }: StackFolder, { changes }: Plan, { folder }: Approvals): CommandError {
-  const count = changes.filter(({ action }) => action !== 'no-op').length;
-  return new CommandError(
-    `${name} was not part of the review: ${folder} has no plan for it, and it has ${formatCount(count, 'change')}.`,
-    STALE,
-  );
 }

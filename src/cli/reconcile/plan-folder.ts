@@ -1,71 +1,36 @@
-import { createHash } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isBelow } from '../../files/boundary.ts';
 import { isOwnedByAnotherUser } from '../../files/owners.ts';
-import { InputBudgetError, readInput } from '../../files/read-input.ts';
-import { createFolder, removeFile } from '../../files/write-file.ts';
+import { createFolder, isTemporaryName, removeFile } from '../../files/write-file.ts';
+import { isResourceName } from '../../model/address.ts';
 import { getErrorMessage } from '../../model/errors.ts';
-import { toHarmlessJson } from '../../model/job-commands.ts';
-import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
-import type { Plan } from '../../model/plan.ts';
-import {
-  PLAN_INDEX_FILE_NAME,
-  PLAN_INDEX_FORMAT,
-  type PlanIndexEntry,
-  type PlanIndexFile,
-} from '../../model/stack-tree.ts';
-import type { SelectedStacks } from '../../repository/select-stacks.ts';
-import { PLAN_INDEX_SCHEMA } from '../../schemas/plan.ts';
-import { type Context, VERSION } from '../context.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { refuseOutputPath, writeResultFile } from '../output/output-files.ts';
-import { isPlanFile, refusePlanOfAnotherUser, writePlanFile } from './plan-file.ts';
+import { findOutputFinding } from '../output/output-files.ts';
+import { isPlanFile } from './plan-file.ts';
+
+/** A folder of plans has the plan files of one run, one for each of its stacks, and nothing else. */
+
+type FolderContext = Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'secrets'>;
 
 /**
- * A folder of plans has a plan file for each stack of a run, and an index of these files.
- * If a file in the folder is in no index, no plan of the folder is applied, and no new plan is written to it.
+ * Creates a folder of plans, and removes the plans of an earlier run. If there is anything else in the folder, throws
+ * and removes nothing.
  */
-
-type FolderContext = Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'budget' | 'secrets'>;
-
-export interface PlanFolderWriter {
-  readonly write: (file: string, plan: Plan, text: string) => Promise<void>;
-  /** Removes a plan that this run wrote. */
-  readonly withdraw: (file: string) => Promise<void>;
-  /** Writes the index. Without an index, no plan in the folder can be applied. */
-  readonly finish: (selected: Pick<SelectedStacks, 'tree' | 'stacks'>) => Promise<void>;
-}
-
-/**
- * Creates the folder, and removes the plans of earlier runs. Throws if the folder contains another file that an apply
- * would read.
- */
-export async function createPlanFolderWriter(folder: string, context: FolderContext): Promise<PlanFolderWriter> {
+export async function clearPlanFolder(folder: string, context: FolderContext): Promise<void> {
   await makeFolder(folder, context);
-  await refuseFolderOfOtherUser(folder, context);
-  await clearFolder(folder, context);
-  const plans = new Map<string, PlanIndexEntry>();
-  return {
-    write: async (file, { stack, baseUrl }, text) => {
-      await writePlanFile(join(folder, file), text, context);
-      plans.set(file, { file, stack, baseUrl, sha256: computeFileDigest(Buffer.from(text)) });
-    },
-    withdraw: async (file) => {
-      if (plans.delete(file)) await removeFile(join(folder, file), context);
-    },
-    finish: async ({ tree, stacks }) => {
-      const index: PlanIndexFile = {
-        type: 'PlanIndex',
-        format: PLAN_INDEX_FORMAT,
-        tool: { name: 'edgewise', version: VERSION },
-        manifests: [tree.root],
-        stacks: stacks.map(({ name }) => name),
-        plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
-      };
-      const text = toHarmlessJson(`${JSON.stringify(index, null, 2)}\n`);
-      await writeResultFile(join(folder, PLAN_INDEX_FILE_NAME), text, context);
-    },
-  };
+  const files = (await readdir(resolve(context.cwd, folder))).map((name) => join(folder, name));
+  for (const file of files) {
+    const finding = await findForeignFile(file, context);
+    if (finding === undefined) continue;
+    throw new CommandError(`${file} ${finding}, so no plan is written to ${folder}.`, {
+      exitCode: EXIT.invalid,
+      remedy: 'Name a folder that is empty, or has only plans of an earlier run. Nothing was written.',
+    });
+  }
+  for (const file of files) await removeFile(file, context);
 }
 
 async function makeFolder(folder: string, context: FolderContext): Promise<void> {
@@ -79,162 +44,75 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
       cause,
     });
   }
-}
-
-/** Throws if the folder belongs to another user, who could otherwise choose which files are removed. */
-async function refuseFolderOfOtherUser(folder: string, { cwd, uid }: FolderContext): Promise<void> {
-  const path = resolve(cwd, folder);
-  if (!isOwnedByAnotherUser(path, await lstat(path), uid)) return;
-  throw new CommandError(`${folder} belongs to another user.`, {
-    exitCode: EXIT.invalid,
-    remedy: 'Name another folder. Nothing was written.',
-  });
-}
-
-/**
- * Removes the index of an earlier run and the plans that it lists. Throws if the folder also contains another file
- * that an apply would read, or a plan that was edited, or if the checked-out commit contains the index.
- */
-async function clearFolder(folder: string, context: FolderContext): Promise<void> {
+  // Another user could otherwise choose which files are removed.
   const path = resolve(context.cwd, folder);
-  const names = await listReadable(path);
-  const old: string[] = [];
-  if (names.includes(PLAN_INDEX_FILE_NAME)) {
-    const name = join(folder, PLAN_INDEX_FILE_NAME);
-    await refuseOutputPath(name, context);
-    const { plans } = readIndex(name, context);
-    const unaltered = plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
-    old.push(PLAN_INDEX_FILE_NAME, ...unaltered.map(({ file }) => file));
-  }
-  const foreign = names.find((name) => !old.includes(name));
-  if (foreign !== undefined) {
-    throw new CommandError(
-      `${join(folder, foreign)} was not written by an earlier run, so no plan is written to ${folder}.`,
-      {
-        exitCode: EXIT.invalid,
-        remedy: 'Name another folder, or remove the file. Nothing was written.',
-      },
-    );
-  }
-  for (const name of old) await removeFile(join(folder, name), context);
-}
-
-/** The content of a folder of plans, as its indexes list it. */
-export interface IndexedPlanFolder {
-  readonly folder: string;
-  /** Paths of the plan files. */
-  readonly files: readonly string[];
-  /** Names of all stacks of the runs that made the plans, including stacks without a plan. */
-  readonly stacks: readonly string[];
-  /** The folders that contain these stacks. `undefined`: an index does not name its folder. */
-  readonly manifests: readonly string[] | undefined;
-}
-
-/**
- * Reads a folder of plans. Without an index, throws if the folder contains only plans, else returns `undefined`. With
- * an index, throws if a file is not in it, and if a plan was changed after it was written. A plan that is missing only
- * matters if its stack has something to do.
- */
-export async function findIndexedPlanFolder(
-  folder: string,
-  context: Pick<Context, 'cwd' | 'uid' | 'root' | 'budget'>,
-): Promise<IndexedPlanFolder | undefined> {
-  const path = resolve(context.cwd, folder);
-  const names = await listReadable(path).catch((): readonly string[] => []);
-  const indexNames = names.filter((name) => name === PLAN_INDEX_FILE_NAME);
-  if (indexNames.length === 0) {
-    if (await hasOnlyPlans(folder, names, context)) throw createNoIndexError(folder);
-    return undefined;
-  }
-  for (const name of indexNames) refusePlanOfAnotherUser(join(folder, name), context);
-  const indexes = indexNames.map((name) => readIndex(join(folder, name), context));
-  const plans = indexes.flatMap((index) => index.plans);
-  const known = new Set(plans.map(({ file }) => file));
-  for (const name of names)
-    if (!known.has(name) && name !== PLAN_INDEX_FILE_NAME)
-      throw createPlanFolderError(folder, `${join(folder, name)} is not in its index`);
-  const present = plans.filter(({ file }) => names.includes(file));
-  for (const { file, sha256 } of present)
-    if (!hasDigest(join(path, file), sha256, context))
-      throw createPlanFolderError(folder, `${join(folder, file)} is not the file that was written`);
-  return {
-    folder,
-    files: present.map(({ file }) => join(folder, file)).toSorted(),
-    stacks: [...new Set([...indexes.flatMap(({ stacks }) => stacks), ...plans.map(({ stack }) => stack)])],
-    manifests: indexes.some(({ manifests }) => manifests === undefined)
-      ? undefined
-      : [...new Set(indexes.flatMap(({ manifests = [] }) => manifests))],
-  };
-}
-
-/** Lists the names of the files that an apply of the folder would read. */
-async function listReadable(path: string): Promise<readonly string[]> {
-  const names = await readdir(path);
-  return names.filter((name) => /\.(?:json|ya?ml)$/i.test(name) && !name.startsWith('.')).sort();
-}
-
-async function hasOnlyPlans(
-  folder: string,
-  names: readonly string[],
-  { cwd, budget }: Pick<Context, 'cwd' | 'budget'>,
-): Promise<boolean> {
-  for (const name of names)
-    if (!name.endsWith('.json') || !(await isPlanFile(join(folder, name), cwd, budget))) return false;
-  return names.length > 0;
-}
-
-function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): PlanIndexFile {
-  const finding = (why: string, cause?: unknown): CommandError =>
-    new CommandError(`${file} is not the index of a folder of plans: ${why}.`, {
+  if (isOwnedByAnotherUser(path, await lstat(path), context.uid))
+    throw new CommandError(`${folder} belongs to another user.`, {
       exitCode: EXIT.invalid,
-      remedy: 'Make the plans again with edgewise plan -R -o FOLDER, in another folder.',
-      cause,
+      remedy: 'Name another folder. Nothing was written.',
     });
-  let text: string;
-  try {
-    text = readInput(resolve(cwd, file), { onlyFiles: true, budget }).toString('utf8');
-  } catch (error) {
-    throw finding(getErrorMessage(error), error);
-  }
-  const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
-  if (!isJsonObject(value)) throw finding('it is not a JSON object');
-  const parsed = PLAN_INDEX_SCHEMA.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
 }
 
-/** Whether a file has this SHA-256 digest. Throws if the file exceeds the read limits of the run. */
-function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
-  try {
-    return computeFileDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
-  } catch (error) {
-    if (error instanceof InputBudgetError)
-      throw new CommandError(`${path} ${error.finding}.`, {
-        exitCode: EXIT.invalid,
-        remedy: 'Plan fewer stacks in one run, such as with --stack.',
-        cause: error,
-      });
-    if (error instanceof Error) return false; // an unreadable file counts as changed
-    throw error;
-  }
+/** Why a file is none that an earlier run left in a folder of plans. `undefined`: it is one. */
+async function findForeignFile(file: string, context: FolderContext): Promise<string | undefined> {
+  if (!(await lstat(resolve(context.cwd, file))).isFile()) return 'is no regular file';
+  const finding = await findOutputFinding(file, context);
+  if (finding !== undefined) return finding;
+  const isOurs = isTemporaryName(file, '.json') || (isPlanName(file) && (await isPlanFile(file, { cwd: context.cwd })));
+  return isOurs ? undefined : 'is no plan file';
 }
 
-function computeFileDigest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function isPlanName(file: string): boolean {
+  return file.endsWith('.json');
 }
 
-function createPlanFolderError(folder: string, why: string): CommandError {
-  return new CommandError(`${folder} cannot be applied: ${why}.`, {
-    exitCode: EXIT.stale,
-    remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
-  });
+/** Lists the plan files in a folder of plans. Throws if there are none, or if one is no regular file. */
+export async function listPlanFiles(folder: string, { cwd }: Pick<Context, 'cwd'>): Promise<readonly string[]> {
+  const entries = await readdir(resolve(cwd, folder), { withFileTypes: true }).catch(() => []);
+  const plans = entries.filter(({ name }) => isPlanName(name) && !name.startsWith('.'));
+  const remedy = 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.';
+  const other = plans.find((entry) => !entry.isFile());
+  if (other !== undefined)
+    throw new CommandError(`${join(folder, other.name)} is no regular file.`, { exitCode: EXIT.invalid, remedy });
+  if (plans.length === 0)
+    throw new CommandError(`${folder} is not a folder of plans. With --recursive, each stack has its own plan file.`, {
+      exitCode: EXIT.invalid,
+      remedy,
+    });
+  return plans.map(({ name }) => join(folder, name)).sort();
 }
 
-function createNoIndexError(folder: string): CommandError {
-  return new CommandError(`${folder} has no index, so it is unknown which plans belong to it.`, {
-    exitCode: EXIT.stale,
-    remedy:
-      'Make the plans with edgewise plan -R -o FOLDER, which writes an index. To apply a single plan file, name the file.',
+/**
+ * Whether a path names a folder with plan files and without manifests of its own, whatever is in folders below. The working
+ * folder is none, nor one that contains it: there, a plan file is beside the manifests.
+ */
+export async function isPlanFolder(folder: string, context: Pick<Context, 'cwd' | 'budget'>): Promise<boolean> {
+  const path = resolve(context.cwd, folder);
+  if (isBelow(context.cwd, path)) return false;
+  const names = await readdir(path).catch((): readonly string[] => []);
+  const readable = names.filter((name) => /\.(?:json|ya?ml)$/i.test(name) && !name.startsWith('.'));
+  for (const name of readable) if (!isPlanName(name) || !(await isPlanFile(join(folder, name), context))) return false;
+  return readable.length > 0;
+}
+
+/** The name of the only file of a run that selected no stack. No stack has this name. */
+export const NO_STACK_FILE = '_no-stack.json';
+
+/**
+ * Names the plan files of stacks: by the name of the stack, followed by its folder if another stack has that name. No
+ * two names are equal, also where upper and lower case are the same.
+ */
+export function namePlanFiles(stacks: readonly Pick<StackFolder, 'name' | 'folder'>[]): readonly string[] {
+  const used = new Set<string>();
+  return stacks.map(({ name, folder }) => {
+    const isUnique = stacks.filter((one) => one.name === name).length === 1;
+    const title = isResourceName(name) ? name : '';
+    // A path may be longer than a name in a folder may be. Its end says most.
+    const base = isUnique && title !== '' ? title : `${title}@${folder.replace(/[^\w.-]+/g, '-').slice(-100)}`;
+    let number = 1;
+    const format = () => `${base}${number === 1 ? '' : `-${number}`}.json`;
+    while (used.has(format().toLowerCase())) number += 1;
+    used.add(format().toLowerCase());
+    return format();
   });
 }

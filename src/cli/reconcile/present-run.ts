@@ -1,16 +1,10 @@
-import { resolve } from 'node:path';
-import { isOwnFile } from '../../files/owners.ts';
 import type { ApplyEvent } from '../../model/outcome.ts';
-import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { renderRunText, renderTextReport } from '../../report/render-text.ts';
 import type { Report, StackReportPart, TextStyleOptions } from '../../report/report.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
-import { formatPlanHeadline } from '../../report/view/plan-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import type { NamedPlan } from '../../stack/approval.ts';
 import type { ApplyRunOptions } from '../../stack/run-plan.ts';
 import type { OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -20,11 +14,8 @@ import { createStacksReport, isOfMany, type PlannedStack, reportStacksRun, type 
 
 /** Shows the plans, the progress and the results of an apply. */
 export interface RunPresenter {
-  /**
-   * Shows plans before the apply, in text. Other formats are one document, which is shown at the end. A plan that the
-   * user has just seen is not shown again: `ready` has the saved plans that those of the stacks were compared with.
-   */
-  readonly showPlans: (parts: readonly StackReportPart[], ready?: readonly PlannedStack[]) => void;
+  /** Shows plans before the apply, in text. Other formats are one document, which is shown at the end. */
+  readonly showPlans: (parts: readonly StackReportPart[]) => void;
   /** Formats the question for the user. It contains the plans if they were not shown. */
   readonly formatQuestion: (ready: readonly PlannedStack[], parts: readonly StackReportPart[]) => string;
   readonly startProgress: (ready: readonly PlannedStack[]) => RunProgress;
@@ -45,14 +36,11 @@ export function createPresenter(run: StacksRun): RunPresenter {
       : parts.map((part) => renderPlan(toPlanPart(part), options)).join('');
   };
   return {
-    showPlans: (parts, ready = []) => {
+    showPlans: (parts) => {
       // The report of a stack that is refused says everything.
       const isShown = isText && (isMany || parts.every(({ report }) => !isRefused(report)));
       if (!isShown || parts.length === 0) return;
-      const text = render(parts, context.stdout);
-      const saved = isMany ? undefined : findPlanJustShown(run, ready);
-      const isSame = saved !== undefined && text === render(parts.map(withPlan(saved.plan)), context.stdout);
-      context.stdout.write(isSame ? formatShownPlan(saved) : text);
+      context.stdout.write(render(parts, context.stdout));
       for (const part of parts) shown.add(part);
     },
     formatQuestion: (ready, parts) => {
@@ -73,38 +61,6 @@ export function createPresenter(run: StacksRun): RunPresenter {
       return reportStacksRun(run, parts, { isShown });
     },
   };
-}
-
-/** How long a saved plan counts as one that its user has just seen. */
-const JUST_SHOWN_MINUTES = 10;
-
-/**
- * Finds the saved plan that an apply at a terminal may refer to instead of showing the plan again: its user has just
- * made it. A plan of a pipeline names a commit, and was not shown here.
- */
-function findPlanJustShown(
-  { context, flags }: StacksRun,
-  [one, ...more]: readonly PlannedStack[],
-): NamedPlan | undefined {
-  if (one?.comparison === undefined || one.name === undefined || more.length > 0) return undefined;
-  if (!context.stdout.isTerminal || flags.verbose === true) return undefined;
-  const { before: plan } = one.comparison;
-  const { at, commit } = plan.made ?? {};
-  if (at === undefined || commit !== undefined || !isOwnFile(resolve(context.cwd, one.name), context.uid))
-    return undefined;
-  const ageMs = context.now().getTime() - Date.parse(at);
-  return ageMs >= 0 && ageMs <= JUST_SHOWN_MINUTES * 60_000 ? { plan, name: one.name } : undefined;
-}
-
-const withPlan =
-  (plan: Plan) =>
-  (part: StackReportPart): StackReportPart => ({ ...part, report: { about: 'plan', plan, blocking: [] } });
-
-function formatShownPlan({ plan, name }: NamedPlan): string {
-  const file = toPrintable(name);
-  const command = `edgewise show ${toPrintable(quoteForShell(escapePath(name)))}`;
-  return `${file} is still what would be done: ${formatPlanHeadline(plan, false)}.
-You made it less than ${JUST_SHOWN_MINUTES} minutes ago, so it is not shown again. To see it: ${command}\n`;
 }
 
 function isRefused(report: Report): boolean {

@@ -1,26 +1,22 @@
+import { join } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
-import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import { renderPlanJson } from '../../report/machine/json.ts';
-import type { CommandLine, PlanReport, Report, StackReportPart } from '../../report/report.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import { renderResultJson } from '../../report/machine/json.ts';
+import { createStackEntry } from '../../report/machine/stacks.ts';
+import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { findStackAmongOthers } from '../../run/neighbours.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import type { NamedPlan } from '../../stack/approval.ts';
-import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
+import type { PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import {
-  createApplyManifestsCommandLine,
-  createSavedPlanCommandLine,
-  createStacksApplyCommandLine,
-  hasMissingTokenSinkDiagnostic,
-} from './apply-command.ts';
+import { createApplyCommandLine, hasMissingTokenSinkDiagnostic } from './apply-command.ts';
 import {
   type ApplyFlags,
   type ApplyRun,
@@ -29,11 +25,11 @@ import {
   classifyPlannedStack,
   prepareReadyStacks,
 } from './apply-stacks.ts';
-import { type ApprovedPlans, approveAnything } from './approvals.ts';
+import type { ApprovedPlans, FindApproval } from './approvals.ts';
 import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
 import { writePlanFile } from './plan-file.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from './plan-flags.ts';
-import { createPlanFolderWriter } from './plan-folder.ts';
+import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
 import {
   createOtherStacksLookUps,
@@ -73,25 +69,23 @@ interface StacksToApply {
 /** Plans stacks, shows the plans, asks the user once, and applies them. */
 export async function applyStacks(
   paths: readonly string[],
-  { flags, mode, approved = approveAnything }: StacksToApply,
+  { flags, mode, approved = () => () => undefined }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
-  return withStacks(paths, { flags, command: mode }, context, async (given) => {
-    const { run, findPlan, refuse, refuseMissing } = approved(given);
+  return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), opens: new Map() };
     const planned = await planEach(run, {
       options: toPlanOptions(flags, mode),
-      findApproved: findPlan,
-      describe: (folder, one) => refuse(folder, one.plan) ?? classifyPlannedStack(applying, folder, one),
+      findApproval: approved(run.selected),
+      describe: (folder, one) => classifyPlannedStack(applying, folder, one),
       drop: (folder) => {
         applying.ready.delete(folder);
         applying.planned.delete(folder);
       },
     });
-    refuseMissing();
     const presenter = createPresenter(run);
-    presenter.showPlans(planned, [...applying.ready.values()]);
+    presenter.showPlans(planned);
     const prepared = prepareReadyStacks(applying, planned);
     const ended = await askAndPlanAgain(applying, prepared, presenter);
     if (ended !== undefined) return presenter.report(ended);
@@ -103,8 +97,8 @@ export async function applyStacks(
 interface Planning {
   readonly options: PlanOptions;
   readonly describe: (folder: StackFolder, planned: PlannedStack) => StackResult;
-  /** Returns the plan with which the new one is compared. Default: there is none. */
-  readonly findApproved?: (folder: StackFolder) => NamedPlan | undefined;
+  /** Default: no plan needs an approval. */
+  readonly findApproval?: FindApproval;
   /** Called with each stack that gets errors after it was described, because it conflicts with another. */
   readonly drop?: (folder: StackFolder) => void;
 }
@@ -115,13 +109,13 @@ interface Planning {
  */
 async function planEach(
   run: StacksRun,
-  { options, describe, findApproved = () => undefined, drop }: Planning,
+  { options, describe, findApproval = () => undefined, drop }: Planning,
 ): Promise<readonly StackReportPart[]> {
   const known = new Map<StackFolder, PlannedStack>();
   const made = await forEachStack(run, async (folder) => {
     const lint = options.mode === 'apply' ? 'for-plan' : undefined;
     const opened = await openStackFolder(run, folder, { lint });
-    const plan = await planOpenedStack(run, opened, { options, approved: findApproved(folder) });
+    const plan = await planOpenedStack(run, opened, { options, approved: findApproval(folder) });
     const planned = { ...plan, opened, options };
     known.set(folder, planned);
     return describe(folder, planned);
@@ -148,7 +142,7 @@ async function planEach(
     if (before === undefined) return undefined;
     // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
     const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
-    const approved = isApproved ? undefined : findApproved(folder);
+    const approved = isApproved ? undefined : findApproval(folder);
     const again = await planOpenedStack(run, before.opened, { options: before.options, approved, keptPrunes });
     return describeWithExchanges(folder, { ...before, ...again, keptPrunes });
   });
@@ -188,7 +182,8 @@ export async function planStacks(
   flags: PlanStacksFlags,
   context: Context,
 ): Promise<ExitCode> {
-  const writer = await createPlanWriter(flags, context);
+  const { out, recursive } = flags;
+  if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const describe = (_: StackFolder, { plan, opened }: PlannedStack): StackResult => {
       const blocking = listUnconsentedViolations(plan, flags);
@@ -196,43 +191,19 @@ export async function planStacks(
       return { report, exitCode: exitCodeOfPlan(plan, blocking, flags), options: { locate: opened.locate } };
     };
     const parts = await planEach(run, { options: toPlanOptions(flags), describe });
-    for (const [index, { report }] of parts.entries())
-      if (report.about === 'plan') await writer.write(run.selected.stacks[index], report, run);
-    await writer.finish(run);
+    if (out !== undefined) await writePlans(out, run, parts);
     return reportStacksRun(run, parts, { applyCommand: findApplyCommand(run, parts, flags) });
   });
 }
 
-interface PlanWriter {
-  readonly write: (folder: StackFolder | undefined, report: PlanReport, run: StacksRun) => Promise<void>;
-  readonly finish: (run: StacksRun) => Promise<void>;
-}
-
-/** Creates the writer of plan files. A plan of one stack is written even if it has errors, for programs that read it. */
-async function createPlanWriter(flags: PlanStacksFlags, context: Context): Promise<PlanWriter> {
-  const { out } = flags;
-  if (out === undefined) return { write: async () => undefined, finish: async () => undefined };
-  if (flags.recursive !== true)
-    return {
-      write: (stack, { plan, blocking }) =>
-        writePlanFile(out, renderPlanJson(plan, { folder: stack?.folder, blocking }), context),
-      finish: async () => undefined,
-    };
-  const folder = await createPlanFolderWriter(out, context);
-  return {
-    write: async (stack, { plan, blocking }, { selected }) => {
-      if (stack === undefined || hasPlanErrors(plan)) return;
-      const text = renderPlanJson(plan, { folder: stack.folder, blocking });
-      await folder.write(formatPlanFileName(stack, selected.tree), plan, text);
-    },
-    finish: ({ selected }) => folder.finish(selected),
-  };
-}
-
-/** Formats the name of a plan file: the name of the stack, followed by the folder if the name is not unique. */
-function formatPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
-  const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
-  return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
+/** Writes the plan file or, for many stacks, one for each, also if its plan failed. Without a stack, one file says so. */
+async function writePlans(out: string, run: StacksRun, parts: readonly StackReportPart[]): Promise<void> {
+  const write = (file: string, part: StackReportPart | undefined): Promise<void> =>
+    writePlanFile(file, renderResultJson('plan', part === undefined ? [] : [createStackEntry(part)]), run.context);
+  if (!isOfMany(run)) return write(out, parts[0]);
+  if (parts.length === 0) return write(join(out, NO_STACK_FILE), undefined);
+  const names = namePlanFiles(parts);
+  for (const [index, part] of parts.entries()) await write(join(out, names[index] ?? ''), part);
 }
 
 /** The command line that applies the plans. `undefined`: none can be applied. */
@@ -248,11 +219,11 @@ function findApplyCommand(
     const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
     if (!isPassed || plans.every(({ writes }) => writes.length === 0)) return undefined;
     const all = { paths: [selected.tree.root], flags, env: context.env };
-    return createStacksApplyCommandLine(all, { filter: flags, out });
+    return createApplyCommandLine(all, { filter: flags, out });
   }
   if (plans.some(hasMissingTokenSinkDiagnostic)) return undefined;
   const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
-  return out === undefined ? createApplyManifestsCommandLine(planned) : createSavedPlanCommandLine(out, planned);
+  return createApplyCommandLine(planned, { out });
 }
 
 /** Compares stacks with the live state. Sends GET requests only. */

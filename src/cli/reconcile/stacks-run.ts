@@ -5,6 +5,7 @@ import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
+import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
@@ -23,7 +24,6 @@ import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
 import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import type { NamedPlan } from '../../stack/approval.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
@@ -36,6 +36,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
+import type { Approval } from './approvals.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /**
@@ -46,19 +47,11 @@ import type { PlanFlags } from './plan-flags.ts';
 export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'keyEnv'> {
   readonly recursive?: boolean;
   readonly stack?: readonly string[];
-  /** Whether the names in `stack` come from plan files, not from `--stack`. */
-  readonly isOfPlans?: boolean;
   readonly changedSince?: string | undefined;
 }
 
-export function toStackFilter({
-  stack = [],
-  isOfPlans = false,
-  changedSince,
-  baseUrl,
-  keyEnv,
-}: StackFilterFlags): StackSelectionOptions {
-  return { names: stack, isOfPlans, since: changedSince, baseUrl, keyEnv };
+export function toStackFilter({ stack = [], changedSince, baseUrl, keyEnv }: StackFilterFlags): StackSelectionOptions {
+  return { names: stack, since: changedSince, baseUrl, keyEnv };
 }
 
 export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
@@ -271,10 +264,10 @@ export function recordClaims(
   claims.add(folder, account, listStackClaims(source, context));
 }
 
-/** How a stack is planned. With `approved`, the new plan is compared with that plan. */
+/** How a stack is planned. With `approved`, the new plan is compared with that plan, or with an empty one. */
 interface StackPlanRequest {
   readonly options: PlanOptions;
-  readonly approved?: NamedPlan | undefined;
+  readonly approved?: Approval | undefined;
   readonly keptPrunes?: KeptPrunes | undefined;
 }
 
@@ -301,10 +294,21 @@ export async function planOpenedStack(
   const { folder, tree, stack } = opened;
   await refuseTakeOverWithOldManifest(folder, tree, run.context);
   const all = { ...options, ...createOtherStacksLookUps(run, opened), keptPrunes, signal: run.signal };
-  const comparison = approved && (await stack.compare(approved.plan, all, approved.name));
+  const comparison = approved && (await compareWithApproval(stack, approved, all));
   const plan = comparison?.after ?? (await stack.plan(all));
   notePlan(run, opened, plan);
   return { plan, comparison, name: approved?.name };
+}
+
+/** What approves nothing is an empty plan: then everything that the new plan does is not approved. */
+async function compareWithApproval(
+  stack: RunnableStack,
+  { plan: approved, name }: Approval,
+  options: PlanOptions,
+): Promise<PlanComparison> {
+  if (approved !== undefined) return stack.compare(approved, options, name);
+  const plan = await stack.plan(options);
+  return comparePlans({ ...plan, changes: [], writes: [] }, plan);
 }
 
 /** Lets later plans of the run know what a plan does to resources that they refer to. */

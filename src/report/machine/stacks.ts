@@ -1,9 +1,9 @@
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { StacksRunReport } from '../report.ts';
+import type { StackReportPart, StacksRunReport } from '../report.ts';
 import { quoteText } from '../view/escape.ts';
-import { createResultEntry, renderPrintableJson, renderResultJson } from './json.ts';
+import { createResultEntry, type ResultEntry, renderPrintableJson, renderResultJson } from './json.ts';
 
 export function renderStacksJson(listing: StackListing): string {
   const { root, total, stacks, changes, filesWithoutStack } = listing;
@@ -73,11 +73,11 @@ export function findGitLabReference(text: string): string | undefined {
 
 /** A run over many stacks as one JSON document. */
 export function renderStacksReportJson({ command, parts, removals }: StacksRunReport): string {
-  const entries = parts.map(({ name, folder, keyEnv, report }) => ({
-    ...createResultEntry(report),
-    stack: name || undefined,
-    folder,
-    keyEnv,
-  }));
-  return renderResultJson(command, entries, createRemovalsPart(removals));
+  return renderResultJson(command, parts.map(createStackEntry), createRemovalsPart(removals));
+}
+
+/** The entry of one of the stacks of a run. */
+export function createStackEntry({ name, folder, keyEnv, report }: StackReportPart): ResultEntry {
+  const entry = createResultEntry(report);
+  return { ...entry, stack: name || entry.stack, folder, keyEnv: keyEnv ?? entry.keyEnv };
 }

@@ -442,18 +442,9 @@ function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | '
 }
 
 /** Says how many of the stacks are selected, and why. Also says why a selection is empty. */
-export function formatStackSelectionSummary({
-  root: given,
-  total,
-  stacks,
-  changes,
-  unplanned = [],
-}: StackListing): string {
+export function formatStackSelectionSummary({ root: given, total, stacks, changes }: StackListing): string {
   const root = given === '.' ? 'the current folder' : given;
-  const more = [
-    ...(changes === undefined ? [] : listRemovedStackSentences(changes)),
-    ...(unplanned.length === 0 ? [] : [`Left alone, without a plan: ${formatFiles(unplanned)}.`]),
-  ];
+  const more = changes === undefined ? [] : listRemovedStackSentences(changes);
   return [`${formatSelectedStacks({ root, total, stacks, changes })}.`, ...more].join(' ');
 }
 

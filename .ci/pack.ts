@@ -21,7 +21,7 @@ export async function packCheckout(folder: string, { isBuilt = false } = {}): Pr
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
   if (isBuilt) {
     cpSync('dist', join(checkout, 'dist'), { recursive: true });
-    await run(process.execPath, ['.ci/packed-manifest.mjs', 'strip'], { cwd: checkout });
+    await run(process.execPath, ['.ci/packed-manifest.mjs', 'write'], { cwd: checkout });
   }
   const pack = ['pack', '--silent', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
   const { stdout } = await run('npm', pack, { cwd: checkout });

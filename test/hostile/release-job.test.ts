@@ -1,10 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { startRegistry } from '../pipelines/registry.ts';
 
 /** The parts of a workflow that these tests read. */
 interface Workflow {
@@ -36,7 +38,10 @@ function canPublish([, { permissions = {}, environment }]: readonly [string, Job
 }
 
 /** Creates a folder with a package that would run a script at each step of npm. It is packed without running one. */
-async function createPackage(): Promise<string> {
+async function createPackage({
+  version = '1.0.0',
+  repository = 'git+https://github.com/ada/edgewise.git',
+} = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-release-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const names = [
@@ -56,14 +61,14 @@ async function createPackage(): Promise<string> {
   await mkdir(join(folder, 'source'));
   await writeFile(
     join(folder, 'source/package.json'),
-    JSON.stringify({ name: 'edgewise-of-a-test', version: '1.0.0', scripts }),
+    JSON.stringify({ name: 'edgewise-of-a-test', version, repository: { type: 'git', url: repository }, scripts }),
   );
   execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
     cwd: join(folder, 'source'),
     stdio: 'pipe',
   });
   await mkdir(join(folder, 'package'));
-  execFileSync('mv', [join(folder, 'edgewise-of-a-test-1.0.0.tgz'), join(folder, 'package/package.tgz')]);
+  execFileSync('mv', [join(folder, `edgewise-of-a-test-${version}.tgz`), join(folder, 'package/package.tgz')]);
   return folder;
 }
 
@@ -88,7 +93,7 @@ it('publishes in a job without a checkout, which compares and publishes one tarb
   ]);
   expect(steps.flatMap(({ run = [] }) => run)).toEqual([
     'echo "$SHA256  package.tgz" | sha256sum --check --strict',
-    'npm publish ./package.tgz --provenance --access public --ignore-scripts',
+    'case $GITHUB_REF_NAME in *-*) tag=next ;; *) tag=latest ;; esac\nnpm publish ./package.tgz --provenance --access public --ignore-scripts --tag "$tag"\n',
   ]);
 });
 
@@ -107,13 +112,51 @@ it('publishes only the tested tarball', async () => {
     expect(compare(other), other).not.toBe(0);
 });
 
-it('runs no script of the package while it publishes', async () => {
-  const folder = await createPackage();
+/** Runs the last step of the release job in the repository ada/edgewise, as it is, with a registry of this test. */
+async function publish(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   const jobs = new Map(await readJobs());
   const { run = '' } = jobs.get('publish')?.steps.at(-1) ?? {};
-  // Provenance needs GitHub, and the registry is not used.
-  const line = `${run.replace('--provenance ', '')} --dry-run`;
-  const result = spawnSync('bash', ['-e', '-c', line], { cwd: join(folder, 'package'), encoding: 'utf8' });
-  expect(result.stdout + result.stderr).toContain('edgewise-of-a-test@1.0.0');
+  const options = { cwd: join(folder, 'package'), env: { ...process.env, ...env } };
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-e', '-c', run], options).catch((error) => error);
+  return stdout + stderr;
+}
+
+it.each([
+  ['1.0.0', 'latest'],
+  ['1.0.0-rc.1', 'next'],
+])('runs no script of the package while it publishes %s, with the tag %s', async (version, tag) => {
+  const registry = await startRegistry();
+  const folder = await createPackage({ version });
+  const output = await publish(folder, {
+    ...registry.toJobEnvironment('ada/edgewise'),
+    GITHUB_REF_NAME: `v${version}`,
+  });
+  expect(output).toContain(`edgewise-of-a-test@${version}`);
+  expect(registry.published).toMatchObject([{ version, tags: [tag], source: 'https://github.com/ada/edgewise' }]);
   expect(await readdir(folder)).toEqual(['package', 'source']);
+});
+
+it.each([
+  ['', '"repository.url" is "", expected to match "https://github.com/ada/edgewise" from provenance'],
+  [
+    'git+https://github.com/eve/edgewise.git',
+    '"repository.url" is "git+https://github.com/eve/edgewise.git", expected',
+  ],
+])(
+  'publishes nothing if the manifest names the repository %j, for which the registry refuses the provenance',
+  async (repository, message) => {
+    const registry = await startRegistry();
+    const folder = await createPackage({ repository });
+    const env = { ...registry.toJobEnvironment('ada/edgewise'), GITHUB_REF_NAME: 'v1.0.0' };
+    expect(await publish(folder, env)).toContain(message);
+    expect(registry.published).toEqual([]);
+  },
+);
+
+it('publishes nothing without a token of the job', async () => {
+  const registry = await startRegistry();
+  const folder = await createPackage();
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: _, ...env } = registry.toJobEnvironment('ada/edgewise');
+  expect(await publish(folder, { ...env, GITHUB_REF_NAME: 'v1.0.0' })).toMatch(/npm error/);
+  expect(registry.published).toEqual([]);
 });

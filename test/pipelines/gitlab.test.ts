@@ -252,10 +252,10 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const source = join(work, 'source');
     await cp(join(work, 'package'), source, { recursive: true });
     await commit(source);
-    await runTool('git', ['tag', 'v1.0.0'], { cwd: source });
+    const { output: commitOfSource } = await runTool('git', ['rev-parse', 'HEAD'], { cwd: source });
     await writeFile(join(source, 'package.json'), '{}');
     await commit(source);
-    const planned = await run(await createRepository({}), 'merge_request_event', [
+    const planned = await run(await createRepository({ version: commitOfSource.trim() }), 'merge_request_event', [
       ...['--variable', 'CI_SERVER_PROTOCOL=https', '--variable', 'CI_SERVER_FQDN=gitlab.example.com'],
       ...['--variable', 'EDGEWISE_COMPONENT_PROJECT=tools/edgewise', '--variable', 'CI_JOB_TOKEN=token-of-the-job'],
       ...['--variable', 'GIT_CONFIG_COUNT=1', '--variable', `GIT_CONFIG_KEY_0=url.file://${source}.insteadOf`],
@@ -274,6 +274,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
       .replace(/project: \S+\n +ref: \S+\n +file: \//, 'local: ')
       .replace('https://api.example.com', service.url)
+      .replace(/\n +version: \S+/, '')
       .replace('inputs:', ['inputs:', ...Object.entries(inputs).map((entry) => entry.join(': '))].join('\n      '));
     await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
     await commit(folder);

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs';
+
+/**
+ * Where edgewise is, and the commit that its pages and recipes pin. REPOSITORY_FILE is the only file that says so: `packed-manifest.mjs`, the pages
+ * and the release read it. An empty value is not filled in yet.
+ */
+export interface Repository {
+  /** Such as `https://github.com/ada/edgewise`. */
+  readonly url: string;
+  /** 40 hexadecimal digits. */
+  readonly commit: string;
+}
+
+export const REPOSITORY_FILE = '.ci/repository.json';
+
+/** What pages and recipes name until REPOSITORY_FILE is filled in. */
+const UNKNOWN: Repository = { url: 'https://github.com/OWNER/edgewise', commit: 'COMMIT' };
+
+/** An action of edgewise at a commit. */
+const ACTION = /[\w.-]+\/[\w.-]+(\/\.github\/actions\/[\w-]+)@[\w.-]+/g;
+/** The hooks of edgewise for pre-commit. */
+const HOOKS = /^( *- repo: )\S+(\n *rev: )\S+(?=\n *hooks:\n *- id: edgewise-)/gm;
+/** The component for GitLab. It comes from a mirror, which has the same commits. */
+const COMPONENT = /(- project: \$EDGEWISE_COMPONENT_PROJECT\n *ref: )\S+([\s\S]*?\n *version: )\S+/g;
+
+export function readRepository(): Repository {
+  return JSON.parse(readFileSync(REPOSITORY_FILE, 'utf8'));
+}
+
+/** The pages and recipes that name the repository and a commit, by their paths. */
+export function readPinnedFiles(): ReadonlyMap<string, string> {
+  const files = globSync(['README.md', 'docs/**/*.md', 'examples/pipelines/**/{*,.*}.{md,yaml,yml}']).sort();
+  return new Map(files.map((file) => [file, readFileSync(file, 'utf8')] as const).filter(([, text]) => hasPin(text)));
+}
+
+function hasPin(text: string): boolean {
+  return [ACTION, HOOKS, COMPONENT].some((pattern) => text.search(pattern) >= 0);
+}
+
+/** Returns a page or recipe that names this repository and commit. */
+export function refreshPins(text: string, repository: Repository): string {
+  const url = repository.url || UNKNOWN.url;
+  const commit = repository.commit || UNKNOWN.commit;
+  return text
+    .replace(ACTION, (_, action: string) => `${new URL(url).pathname.slice(1)}${action}@${commit}`)
+    .replace(HOOKS, (_, repo: string, rev: string) => `${repo}${url}${rev}${commit}`)
+    .replace(COMPONENT, (_, ref: string, version: string) => `${ref}${commit}${version}${commit}`);
+}

@@ -62,6 +62,28 @@ describe('the installation page', () => {
   });
 });
 
+describe('the systems that the installation page calls supported', () => {
+  const [, row = ''] =
+    /^\| (Linux: .*) \|.*: supported \|$/m.exec(DOCUMENTS.get('docs/how-to/installation.md') ?? '') ?? [];
+
+  it('are the one of CI, in an image of Node', () => {
+    const workflow = readFileSync('.github/workflows/ci.yml', 'utf8');
+    const images = Array.from(workflow.matchAll(/^ +container: (\S+)/gm), ([, image]) => image);
+    expect(images.length).toBeGreaterThan(1);
+    expect(new Set(images)).toEqual(new Set(['node:24-bookworm']));
+    expect(row).toContain('Debian 12, x86-64');
+  });
+
+  it('have each Node on which the package is tried', () => {
+    const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    );
+    const [, newer = ''] = /^const SUPPORTED = \[oldest, (.*)\];$/m.exec(readFileSync('.ci/package.ts', 'utf8')) ?? [];
+    const versions = [engines.node.replace(/^>=|\.0$/g, ''), ...(newer.match(/\d+/g) ?? [])];
+    expect(row.match(/(?<=Node |, | and )[\d.]+$|(?<=Node |, )\d[\d.]*(?=,| and)/g)).toEqual(versions);
+  });
+});
+
 describe('the index by question', () => {
   it('links to every page', () => {
     const index = DOCUMENTS.get('docs/README.md') ?? '';
@@ -134,15 +156,24 @@ describe('the tutorial', () => {
 describe('the version', () => {
   const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-  it('has a section of the changelog, with its promises', () => {
-    const [, part = ''] = readFileSync('CHANGELOG.md', 'utf8').split(`\n## [${version}]`);
-    expect(part.split('\n## ')[0]).toContain('](docs/reference/stability.md)');
+  it('is the same in both files of npm', () => {
     expect(readFileSync('package-lock.json', 'utf8')).toMatch(
       new RegExp(`^\\{\\s+"name": "edgewise",\\s+"version": "${version}"`),
     );
   });
 
-  it('promises stability on one short page: commands, exit codes, plan files, schemas, library', () => {
+  it('has a part of the changelog with its date, below what is not released yet', () => {
+    const [, ...parts] = readFileSync('CHANGELOG.md', 'utf8').split('\n## ');
+    const [unreleased = '', ...released] = parts;
+    expect(unreleased).toMatch(/^\[Unreleased\]\n/);
+    // The release job compares the newest one with the version of the package.
+    const dates = released.map((part) => /^\[\d+\.\d+\.\d+(?:-[\w.]+)?\] - (\d{4}-\d\d-\d\d)\n/.exec(part)?.[1] ?? '');
+    expect(dates).not.toContain('');
+    expect(dates).toEqual(dates.toSorted().reverse());
+    expect(released.at(-1)).toContain('](docs/reference/stability.md)');
+  });
+
+  it('promises stability on one short page, and says what is promised before the first tag: commands, exit codes, plan files, schemas, library', () => {
     const page = DOCUMENTS.get('docs/reference/stability.md') ?? '';
     const promised = Array.from(page.matchAll(/^\| ([^|]+) \|/gm), ([, what = '']) => what);
     for (const what of ['Command line', 'Exit codes', 'Plan files', 'Schemas', 'Library'])
@@ -151,6 +182,11 @@ describe('the version', () => {
         what,
       ).toBe(true);
     expect(page.split('\n').length).toBeLessThan(27);
+    const [first] = Array.from(
+      readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## \[(\d.*)\]/gm),
+      ([, one]) => one,
+    ).reverse();
+    expect(page).toContain(`**Before the first tag**, \`v${first}\`,`);
   });
 });
 

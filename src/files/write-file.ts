@@ -26,6 +26,7 @@ import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
  * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
+ * | `apply/token-leftovers.ts` | what killed runs left in token folders | manifests or user | removed |
  * | `apply/run-command.ts` | input and errors of a command | edgewise | without a name |
  * | `server/seed.ts` | data of `embedded:FILE` and `serve --snapshot` | manifests or user | replaced |
  * | `stack/embedded.ts` | the lock of that file | edgewise | created |
@@ -288,13 +289,16 @@ async function openUnlinkedFileIn(folder: string): Promise<UnlinkedFile> {
  */
 const ABANDONED_MS = 60_000;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TEMPORARY_NAME = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the name from which the name of a temporary file was made. `undefined` for other files. */
+function findTemporaryBase(name: string): string | undefined {
+  return TEMPORARY_NAME.exec(name)?.[1];
+}
 
 /** Whether a path has the name of a temporary file of edgewise, next to a file whose name ends with `ending`. */
 export function isTemporaryName(path: string, ending: string): boolean {
-  const name = basename(path);
-  const at = name.lastIndexOf('.');
-  return name.startsWith('.') && name.slice(1, at).endsWith(ending) && UUID.test(name.slice(at + 1));
+  return findTemporaryBase(basename(path))?.endsWith(ending) === true;
 }
 
 /** Removes the temporary files that killed runs left next to a file, unless the file must not be written. */
@@ -308,15 +312,69 @@ export async function removeStaleTempFiles(path: string, boundary: WriteBoundary
  * which can differ from the clock of this machine. Ignores errors.
  */
 async function removeLeftovers(file: string, now: number): Promise<void> {
-  const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
+  const folder = dirname(file);
   const names = await readdir(folder).catch((): string[] => []);
-  const temporaries = names.filter((name) => name.startsWith(prefix) && UUID.test(name.slice(prefix.length)));
-  await Promise.allSettled(
-    temporaries.map(async (name) => {
-      const { mtimeMs } = await stat(join(folder, name));
-      if (now - mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
-    }),
-  );
+  const temporaries = names.filter((name) => findTemporaryBase(name) === basename(file));
+  await Promise.allSettled(temporaries.map((name) => removeIfAbandoned(join(folder, name), now)));
+}
+
+/** Removes a temporary file if it is abandoned. Returns whether it was. A link is neither followed nor removed. */
+async function removeIfAbandoned(file: string, now: number): Promise<boolean> {
+  const found = await lstat(file);
+  if (!found.isFile() || now - found.mtimeMs <= ABANDONED_MS) return false;
+  await rm(file, { force: true });
+  return true;
+}
+
+/** The abandoned temporary files of a folder, by their names. `kept`: those that could not be removed, with the reason. */
+export interface AbandonedFiles {
+  readonly removed: readonly string[];
+  readonly kept: ReadonlyMap<string, string>;
+}
+
+/**
+ * Removes the temporary files that killed runs left in a folder, of the files whose names `isOwn` accepts. The age of a
+ * file is measured by the clock of the file system: a probe is written beside it, but only if there is a file to judge.
+ * Finds nothing in a folder that does not exist or must not be written.
+ */
+export async function removeAbandonedFiles(
+  folder: string,
+  isOwn: (name: string) => boolean,
+  boundary: WriteBoundary,
+): Promise<AbandonedFiles> {
+  const removed: string[] = [];
+  const kept = new Map<string, string>();
+  const place = resolveWritePath(join(folder, 'probe'), boundary);
+  if ('finding' in place || !(await exists(dirname(place.real)))) return { removed, kept };
+  await inFolderOf(place.real, async (probe) => {
+    const around = dirname(probe);
+    const names = (await readdir(around)).filter((name) => isOwn(findTemporaryBase(name) ?? ''));
+    const files = await Promise.all(names.map(async (name) => ((await isFile(join(around, name))) ? [name] : [])));
+    if (files.flat().length === 0) return;
+    const now = await readFileSystemTime(probe, boundary);
+    for (const name of files.flat().sort())
+      try {
+        if (await removeIfAbandoned(join(around, name), now)) removed.push(name);
+      } catch (error) {
+        kept.set(name, describeWriteError(error));
+      }
+  });
+  return { removed, kept };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await lstat(path)).isFile();
+}
+
+/** The time of the file system, which can differ from the clock of this machine: that of a file that was just written. */
+async function readFileSystemTime(probe: string, boundary: WriteBoundary): Promise<number> {
+  let time = 0;
+  await withTemporaryFile(probe, { ...boundary, mode: 0o600 }, async (_, handle) => {
+    await handle.writeFile('\n');
+    await handle.sync();
+    time = (await handle.stat()).mtimeMs;
+  });
+  return time;
 }
 
 /** A lock on a file. It excludes only processes that lock the file too. */

@@ -1,4 +1,5 @@
 import type { StartedApply } from '../apply/apply.ts';
+import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
@@ -356,6 +357,8 @@ export function createStack(parts: StackContents, account: Account, host: Host):
   const { settings, close } = account;
   const run = { parts, account, host };
   const planner = createPlanner(run);
+  const removeLeftovers = async (): Promise<readonly string[]> =>
+    parts.sinks === undefined ? removeTokenLeftovers(parts.tokens, state.stack.name, host) : [];
   return {
     desired: state,
     diagnostics,
@@ -364,8 +367,10 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     compare: async (approved, options = {}, name = PLAN_NAME) =>
       planner.compareApproved({ plan: approved, name }, options),
     prepareApply: (plan, options) => prepareApply(run, plan, options),
+    removeTokenLeftovers: removeLeftovers,
     apply: async (given, options = {}) => {
       refuseToWriteUntrusted(host);
+      for (const warning of await removeLeftovers()) options.onWarning?.(warning);
       const isOwn = planner.hasMade(given);
       const shown = isOwn ? given : await planApproved(planner, given, options);
       const again = planner.use(shown);
@@ -407,6 +412,8 @@ export interface RunnableStack extends Stack {
    * Called before the user is asked.
    */
   readonly prepareApply: (plan: Plan, options: ApplyOptions) => PreparedApply;
+  /** Removes what killed runs left in the token folders of the stack. Returns warnings. Called when an apply starts. */
+  readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
 
 /** Starts an apply. `plan`: the plan that was prepared, or one that is the same. */

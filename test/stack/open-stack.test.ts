@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type ApplyEvent,
@@ -60,6 +60,19 @@ describe('a stack of the library', () => {
     const inventory = await workspace.edgewise('get --format json', { env });
     const entry = { ...createInventoryEntry(await stack.get()), folder: '.' };
     expect(renderResultJson('get', [entry])).toBe(inventory.stdout);
+  });
+
+  it('removes what a killed run left in a token folder, with a warning', async () => {
+    const sink = 'spec: { tokens: { default: { directory: . } } }\n';
+    const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${sink}` });
+    const left = join(workspace.folder, '.agent.token.00000000-0000-4000-8000-000000000000');
+    writeFileSync(left, 'token');
+    utimesSync(left, 0, 0);
+    const stack = await openStack(toOptions(workspace));
+    const warnings: string[] = [];
+    await stack.apply(await stack.plan(), { onWarning: (message) => warnings.push(message) });
+    expect(warnings).toEqual([`A killed run left ${basename(left)}, perhaps with a token. It is removed.`]);
+    expect(existsSync(left)).toBe(false);
   });
 
   it('accepts manifests as text', async () => {

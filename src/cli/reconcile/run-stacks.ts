@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
@@ -78,6 +79,10 @@ export async function applyStacks(
     const planned = await planEach(run, {
       options: toPlanOptions(flags, mode),
       findApproval: approved(run.selected),
+      start: async ({ stack }) => {
+        for (const warning of await stack.removeTokenLeftovers())
+          context.stderr.write(`Warning: ${toPrintable(warning)}\n`);
+      },
       describe: (folder, one) => classifyPlannedStack(applying, folder, one),
       drop: (folder) => {
         applying.ready.delete(folder);
@@ -97,6 +102,8 @@ export async function applyStacks(
 interface Planning {
   readonly options: PlanOptions;
   readonly describe: (folder: StackFolder, planned: PlannedStack) => StackResult;
+  /** Called with each stack before it is planned. */
+  readonly start?: (opened: OpenedStack) => Promise<void>;
   /** Default: no plan needs an approval. */
   readonly findApproval?: FindApproval;
   /** Called with each stack that gets errors after it was described, because it conflicts with another. */
@@ -109,12 +116,13 @@ interface Planning {
  */
 async function planEach(
   run: StacksRun,
-  { options, describe, findApproval = () => undefined, drop }: Planning,
+  { options, describe, start, findApproval = () => undefined, drop }: Planning,
 ): Promise<readonly StackReportPart[]> {
   const known = new Map<StackFolder, PlannedStack>();
   const made = await forEachStack(run, async (folder) => {
     const lint = options.mode === 'apply' ? 'for-plan' : undefined;
     const opened = await openStackFolder(run, folder, { lint });
+    await start?.(opened);
     const plan = await planOpenedStack(run, opened, { options, approved: findApproval(folder) });
     const planned = { ...plan, opened, options };
     known.set(folder, planned);

@@ -123,8 +123,6 @@ export interface Plan {
   readonly inputs: readonly ManifestFileDigest[];
   /** What is among the manifests and belongs to other tools. For readers. Absent if there is nothing. */
   readonly skipped?: SkippedCounts | undefined;
-  /** The manifest paths, as the user gave them. An apply uses them by default. Absent: the manifests were not files. */
-  readonly manifests?: readonly string[] | undefined;
   /** Maps the address of an `External` to the id that it names. For readers of the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /**

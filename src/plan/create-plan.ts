@@ -54,7 +54,6 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
-    manifests: desired.paths,
     inputs: listInputs(desired),
     skipped: countSkipped(desired),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),

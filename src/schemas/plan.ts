@@ -299,9 +299,6 @@ export const PLAN_MEMBERS = z
     targets: texts,
     exclusions: optional(texts),
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
-    manifests: optional(z.array(z.string())).describe(
-      'The paths of the manifests, as they were given. An apply uses them by default.',
-    ),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     skipped: optional(SKIPPED_SCHEMA).describe('What is among the manifests and belongs to other tools.'),
     externals: z.record(z.string(), z.string()).describe('Ids, by the address of the External that names them.'),

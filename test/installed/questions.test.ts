@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
+import { readOnlyStack } from '../results.ts';
 import { ANSWERS, describeQuestions, ENV } from './questions.ts';
 import { describeAtTerminal } from './requirements.ts';
 import { createSandbox, runAtTerminal } from './sandbox.ts';
@@ -19,7 +20,7 @@ describeAtTerminal('an apply', () => {
     const { exitCode } = await runAtTerminal(sandbox, line, { steps: [['1 of 3 done', 'close', '']] });
     expect(exitCode).toBe(130);
     expect(readFileSync(join(sandbox.work, 'account.json'), 'utf8').match(/:2000\d/g)).toHaveLength(1);
-    const { outcomes } = JSON.parse(readFileSync(join(sandbox.work, 'result.json'), 'utf8'));
+    const { outcomes } = readOnlyStack(readFileSync(join(sandbox.work, 'result.json'), 'utf8'));
     expect(outcomes.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['applied', 'skipped', 'skipped']);
     expect(readdirSync(sandbox.work).sort()).toEqual(['account.json', 'edgewise.yaml', 'result.json']);
   });

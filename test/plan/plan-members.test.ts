@@ -115,7 +115,6 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   made: set({ made: { at: '2026-01-01T00:00:00Z', commit: 'c' } }),
   inputs: set({ inputs: [{ file: 'a.yaml', digest: 'x' }] }),
   skipped: set({ skipped: { documents: 1, files: 2 } }),
-  manifests: set({ manifests: ['other'] }),
   externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
   done: set({ done: [{ action: 'create', address: 'TCPEdge/a' }] }),
   rehearsal: set({ rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 } }),

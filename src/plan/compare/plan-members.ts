@@ -149,7 +149,6 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   made: FOR_READERS,
   inputs: FOR_READERS,
   skipped: FOR_READERS,
-  manifests: { rule: 'free', because: 'the command line or the plan file may name the same manifests otherwise' },
   externals: { rule: 'free', because: 'values contain the ids, not these names' },
   ownerLabel: DERIVED,
   done: FOR_READERS,

@@ -156,9 +156,12 @@ function comparePolicies(named: string, comparison: Comparison): readonly string
   return changed === undefined ? compareFolder(path, MANIFESTS, comparison.files) : [changed];
 }
 
+/** A pattern is relative to the folder of a document. A tool that runs in a folder behind a link starts where that leads. */
 function compareInputs(stack: StackFolder, folder: string, { files }: Comparison): readonly string[] {
-  return stack.inputs.flatMap((pattern) => {
-    const compiled = compileInputPattern(pattern, followPath(folder, files).real ?? folder);
+  const starts = [...new Set([folder, followPath(folder, files).real ?? folder])];
+  const all = stack.inputs.flatMap((pattern) => starts.map((start) => ({ pattern, start })));
+  return all.flatMap(({ pattern, start }) => {
+    const compiled = compileInputPattern(pattern, start);
     if (compiled === undefined) throw createOutsideError(stack, pattern);
     const { fixed, matches, mayMatchBelow } = compiled;
     const changed = compareFile(fixed, files);

@@ -1,7 +1,7 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { commitAll, toStack } from '../repository/tree.ts';
 import { createRepository, KEY, listChanged, POLICY, SSH, TEXT, WITH_INPUTS, WITH_POLICIES } from './changed-stacks.ts';
 
@@ -187,6 +187,19 @@ describe('symbolic links mark a stack as changed', () => {
     await symlink(join(workspace.folder, 'shared'), join(workspace.folder, 'live/web/out'));
     commitAll(workspace.folder);
     expect(await listChanged(workspace)).toBe('live/web');
+  });
+
+  it.each(['policies', 'inputs'])('if Defaults above one name %s, relative to their own folder', async (setting) => {
+    const workspace = await createRepository({
+      'live/defaults.yaml': toManifest('Defaults', 'x', { [setting]: ['../rules'] }),
+      'rules/p.yaml': POLICY,
+      'far/away/deep/more/edgewise.yaml': toStack('more'),
+    });
+    await symlink('../far/away/deep/more', join(workspace.folder, 'live/more'));
+    commitAll(workspace.folder);
+    expect(await listChanged(workspace)).toBe('');
+    await workspace.write({ 'rules/p.yaml': POLICY.replace('old', 'new') });
+    expect(await listChanged(workspace)).toBe('live/more live/other live/web');
   });
 
   it('that form a circle, without an endless loop', async () => {

@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import { createManifestEnvironment, NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { isApiVersionOfOthers, isDocumentOfOthers, mayBeOwnDocument } from '../manifest/foreign.ts';
 import { visitManifestFiles } from '../manifest/load.ts';
@@ -8,6 +8,7 @@ import {
   type FoundManifest,
   isOfOwnKind,
   listReadableDocuments,
+  mayContainDefaultsDocument,
   mayContainStackDocument,
   parseReadableFileDocuments,
   type ReadableFileDocuments,
@@ -105,7 +106,7 @@ function withoutSkippedFiles(files: readonly FoundFile[], defaults: readonly Fou
     const stack = owner === undefined ? undefined : stacks.get(owner)?.stack;
     const layers = [
       ...(owner === undefined ? [] : [{ folder: owner, spec: toMapping(stack?.['spec']) }]),
-      ...listDefaultsNearestFirst(owner ?? folder, defaults, (one) => one.folder),
+      ...listDefaultsOf(owner ?? folder, defaults),
     ];
     const { value, layer } = findSetting('skipFiles', { layers }) ?? {};
     if (hasOwnDocument || layer === undefined) return true;
@@ -131,12 +132,16 @@ export function readDefaultsAbove(
   const refused = diagnostics.filter(({ code }) => code === 'path-refused');
   if (refused.length > 0) throw new InvalidManifests(refused);
   const env = createManifestEnvironment(context);
-  return sources.flatMap(({ file, bytes }) => listFoundDefaults(file, listReadableDocuments(bytes, env)));
+  return sources.flatMap((source) => listFoundDefaults(source, listReadableDocuments(source.bytes, env)));
 }
 
-function listFoundDefaults(file: string, documents: readonly JsonObject[]): readonly FoundDefaults[] {
+function listFoundDefaults(
+  { file, bytes }: Pick<FoundManifest, 'file' | 'bytes'>,
+  documents: readonly JsonObject[],
+): readonly FoundDefaults[] {
+  const isFoundUpward = mayContainDefaultsDocument(bytes);
   const defaults = documents.filter((document) => isOfOwnKind(document, 'Defaults'));
-  return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec) }));
+  return defaults.map(({ spec }) => ({ file, folder: dirname(file), spec: toMapping(spec), isFoundUpward }));
 }
 
 /**
@@ -178,6 +183,14 @@ interface FoundFile extends StackDependencies {
 /** A `Defaults` document: settings for every stack in its folder and below it. */
 export interface FoundDefaults extends FoundLayer {
   readonly file: string;
+  /** Whether a search upward finds the document. If its text hides the kind, it counts only for a stack in its folder. */
+  readonly isFoundUpward: boolean;
+}
+
+/** Lists the Defaults that a stack in a folder has when it is read, nearest first. */
+function listDefaultsOf(folder: string, defaults: readonly FoundDefaults[]): readonly FoundDefaults[] {
+  const used = defaults.filter((one) => one.isFoundUpward || one.folder === folder);
+  return listDefaultsNearestFirst(folder, used, (one) => one.folder);
 }
 
 /** The settings in a `Stack` or `Defaults` document, and the folder of the document. */
@@ -193,7 +206,7 @@ function inspectFile({ file, folder, bytes }: FoundManifest, context: FindContex
     KINDS_APART.includes(String(document['kind'])) || isDocumentOfOthers(document);
   const standsApart = documents.length > 0 && !raw.isBroken && documents.every(isApart);
   const stack = documents.find((document) => isOfOwnKind(document, 'Stack'));
-  const defaults = listFoundDefaults(file, documents);
+  const defaults = listFoundDefaults({ file, bytes }, documents);
   const hasOwnDocument = documents.some(mayBeOwnDocument);
   const isOfOthers =
     !raw.isBroken && !hasOwnDocument && documents.every(({ apiVersion }) => isApiVersionOfOthers(apiVersion));
@@ -251,10 +264,7 @@ function createStackFolder(
 ): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
-  const layers = [
-    { folder, spec: toMapping(spec) },
-    ...listDefaultsNearestFirst(folder, defaults, (one) => one.folder),
-  ];
+  const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsOf(folder, defaults)];
   const find = (setting: SettingName) => findSetting(setting, { flags: { baseUrl, keyEnv }, env, layers })?.value;
   const [given, key] = [find('baseUrl'), find('keyEnv')];
   return {
@@ -263,8 +273,8 @@ function createStackFolder(
     file: file.file,
     ...(typeof given === 'string' && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
     ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
-    inputs: listPathsBelow('inputs', folder, layers),
-    policies: listPathsBelow('policies', folder, layers),
+    inputs: listPathsBelow('inputs', folder, { layers, cwd }),
+    policies: listPathsBelow('policies', folder, { layers, cwd }),
     ...mergeDependencies(members),
   };
 }
@@ -281,12 +291,11 @@ function listTexts(value: unknown): readonly string[] {
 function listPathsBelow(
   setting: 'inputs' | 'policies',
   folder: string,
-  layers: readonly FoundLayer[],
+  { layers, cwd }: { readonly layers: readonly FoundLayer[]; readonly cwd: string },
 ): readonly string[] {
   const { value, layer } = findSetting(setting, { layers }) ?? {};
   if (layer === undefined) return [];
-  const way = relative(folder, layer.folder);
-  return listTexts(value).map((path) => (isAbsolute(path) ? path : join(way, path)));
+  return listTexts(value).map((path) => relative(resolve(cwd, folder), resolve(cwd, layer.folder, path)));
 }
 
 /**

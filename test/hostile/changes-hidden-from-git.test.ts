@@ -268,6 +268,35 @@ describe('what is gone marks a stack as changed', () => {
   });
 });
 
+describe('what a Stack or Defaults name is compared', () => {
+  it.each(['policies', 'inputs'])('if %s are named by an absolute path', async (setting) => {
+    const workspace = await createRepository({ 'rules/old.yaml': POLICY });
+    const named = join(workspace.folder, 'rules', setting === 'inputs' ? '**' : '');
+    await workspace.write({ 'live/web/edgewise.yaml': toStack('web', { [setting]: [named] }) });
+    commitAll(workspace.folder);
+    expect(await listChanged(workspace)).toBe('');
+    await workspace.write({ 'rules/old.yaml': POLICY.replace('old', 'new') });
+    expect(await listChanged(workspace)).toBe('live/web');
+  });
+
+  it.each([
+    ['commits', true],
+    ['adds', false],
+  ])('if the author %s Defaults above the stack that name others, and that no stack uses', async (_, isCommitted) => {
+    const toDefaults = (policies: readonly string[]): string => toManifest('Defaults', 'x', { policies });
+    const unused = { 'live/a.yaml': toDefaults([]).replace('Defaults', 'D\\u0065faults') };
+    const workspace = await createRepository({
+      'live/defaults.yaml': toDefaults(['../rules']),
+      'rules/old.yaml': POLICY,
+      ...(isCommitted ? unused : {}),
+    });
+    await workspace.write(unused);
+    expect(await listChanged(workspace)).toBe('');
+    await workspace.write({ 'rules/old.yaml': POLICY.replace('old', 'new') });
+    expect(await listChanged(workspace)).toBe('live/other live/web');
+  });
+});
+
 describe('the content that a file had counts, not only what it is now', () => {
   it.each([
     ['a manifest', WEB, 'live/web'],

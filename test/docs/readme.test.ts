@@ -84,6 +84,42 @@ describe('the systems that the installation page calls supported', () => {
   });
 });
 
+describe('the page on the words in their order', () => {
+  const page = DOCUMENTS.get('docs/explanation/words.md') ?? '';
+  const rows = Array.from(page.matchAll(/^\| \*\*(.+?)\*\* \| (.*) \|$/gm), ([, word = '', text = '']) => ({
+    word,
+    text,
+  }));
+
+  it('fits on one screen, and has the words in the order in which a user meets them', () => {
+    expect(rows.map(({ word }) => word)).toEqual([
+      ...['stack', 'manifest', 'mark', 'plan', 'approval', 'drift', 'adopt', 'hand over'],
+    ]);
+    expect(page.split('\n').length).toBeLessThan(24);
+    expect(countProse(page)).toBeLessThan(220);
+  });
+
+  it('explains each word without a word that comes later', () => {
+    for (const [index, { word, text }] of rows.entries()) {
+      const later = rows.slice(index + 1).map((row) => row.word);
+      const bare = text.replace(/`[^`]*`|\]\([^)]*\)/g, '').toLowerCase();
+      expect(
+        later.filter((other) => new RegExp(`\\b${other}(?:s|ed)?\\b`).test(bare)),
+        word,
+      ).toEqual([]);
+    }
+  });
+
+  it('comes before the glossary in the README and in the index', () => {
+    for (const file of ['README.md', 'docs/README.md']) {
+      const text = DOCUMENTS.get(file) ?? '';
+      const places = ['explanation/words.md)', 'reference/glossary.md)'].map((link) => text.indexOf(link));
+      expect(places[0], file).toBeGreaterThan(0);
+      expect(places[1], file).toBeGreaterThan(places[0] ?? 0);
+    }
+  });
+});
+
 describe('the index by question', () => {
   it('links to every page', () => {
     const index = DOCUMENTS.get('docs/README.md') ?? '';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { hideVersion } from '../hide-version.ts';
 import { readPage } from '../report/html-tree.ts';
 import { readOnlyStack } from '../results.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
@@ -139,7 +140,8 @@ describe('plans of many stacks', () => {
 
   it.each(['markdown', 'github', 'sarif', 'junit'])('are the report %s as a whole', async (form) => {
     const { edgewise } = await createMixedRepository();
-    await expect((await edgewise(`plan -R live --format ${form}`)).stdout).toMatchFileSnapshot(`goldens/plan.${form}`);
+    const { stdout } = await edgewise(`plan -R live --format ${form}`);
+    await expect(hideVersion(stdout)).toMatchFileSnapshot(`goldens/plan.${form}`);
   });
 
   it('are one page with a section for each stack, the worst first, one filter, and no requests', async () => {

@@ -69,7 +69,7 @@ async function demonstrate(): Promise<void> {
   title('The edge is changed by hand: nobody approved that, so nothing is written');
   await changeByHand();
   console.log();
-  await edgewise(['apply', 'plan.json', '--yes'], { exitCode: STALE });
+  await edgewise(['apply', 'manifests', '--approved', 'plan.json', '--yes'], { exitCode: STALE });
 
   title('The next plan says which change is whose, and reverts the one by hand');
   await edgewise(APPLY_ARGS);
@@ -79,10 +79,15 @@ async function demonstrate(): Promise<void> {
   expectPlan({});
 }
 
+/** The part of a plan file that the demo compares. */
+interface SavedPlans {
+  readonly stacks: readonly { readonly plan: Pick<Plan, 'changes'> }[];
+}
+
 /** Compares the saved plan with what it is expected to be. */
 function expectPlan(expected: Expected): void {
-  const { changes }: Plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
-  const touched = changes.filter(({ action }) => action !== 'no-op');
+  const saved: SavedPlans = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
+  const touched = saved.stacks.flatMap(({ plan }) => plan.changes).filter(({ action }) => action !== 'no-op');
   const found = touched.map(({ address, action, differences }): [string, string] => {
     return [address, [action, ...differences.map(({ path, origin }) => `${path} (${origin})`)].join(' ')];
   });

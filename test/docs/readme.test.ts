@@ -21,6 +21,16 @@ describe('the README', () => {
     expect(README.slice(0, places[6]).split('\n').length).toBeLessThan(25);
   });
 
+  it('says which Node a checkout needs, and which the package', () => {
+    const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    );
+    expect(README).toContain('A checkout needs npm and Node 20 or newer');
+    expect(README).toMatch(
+      new RegExp(`\\[the package\\]\\([^)]*\\) Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`),
+    );
+  });
+
   it('links each row of the comparison to a section with a source for each tool', () => {
     const page = DOCUMENTS.get('docs/explanation/compared.md') ?? '';
     const sections = new Map(

@@ -124,37 +124,46 @@ function findBytes(path: string, { top, budget }: CommitFiles): Uint8Array | und
 
 /**
  * Follows the links on a path, and compares each as an entry of the commit. If none differs, the path leads to the same
- * place in the commit.
+ * place in the commit. `links`: how many links led to the path.
  */
-export function followPath(path: string, files: CommitFiles): Place {
+export function followPath(path: string, files: CommitFiles, links = 0): Place {
   const known = files.places.get(path);
   if (known !== undefined) return known;
   // Links in a circle lead nowhere. If all of them are those of the commit, they led nowhere there too.
   files.places.set(path, {});
-  const place = findPlace(path, files);
+  const place = findPlace(path, files, links);
   files.places.set(path, place);
   return place;
 }
 
-function findPlace(path: string, files: CommitFiles): Place {
+function findPlace(path: string, files: CommitFiles, links: number): Place {
   if (path === '') return { real: '' };
   // The name is not UTF-8. Others may look the same.
   if (path.includes('\u{FFFD}')) return { changed: path };
-  const parent = followPath(toFolder(path), files);
+  const parent = followPath(toFolder(path), files, links);
   if (parent.real === undefined) return parent;
   const here = joinPaths(parent.real, posix.basename(path));
-  if (here !== path) return followPath(here, files);
+  if (here !== path) return followPath(here, files, links);
   const [entry, stats] = [files.entries.get(path), findStatsOf(path, files)];
   if (stats?.isSymbolicLink() === true) {
     const text = readlinkSync(join(files.top, path), 'buffer');
     const isSame = entry?.type === 'link' && entry.id === computeId(text, files);
-    return isSame ? followLink(path, text.toString('utf8'), files) : { changed: path };
+    return isSame && links < MAX_LINKS
+      ? followLink(path, text.toString('utf8'), { files, links: links + 1 })
+      : { changed: path };
   }
   const isFile = entry?.type === 'file' && stats?.isFile() === true;
   return entry === undefined || isFile ? { real: path } : { changed: path };
 }
 
-function followLink(link: string, text: string, files: CommitFiles): Place {
+/** Maximum number of links that lead to each other, as in Linux. What is behind more of them counts as changed. */
+const MAX_LINKS = 40;
+
+function followLink(
+  link: string,
+  text: string,
+  { files, links }: { readonly files: CommitFiles; readonly links: number },
+): Place {
   if (posix.isAbsolute(text)) return { changed: link };
   let at = toFolder(link);
   for (const part of text.split('/')) {
@@ -167,7 +176,7 @@ function followLink(link: string, text: string, files: CommitFiles): Place {
       at = toFolder(at);
       continue;
     }
-    const next = followPath(joinPaths(at, part), files);
+    const next = followPath(joinPaths(at, part), files, links);
     if (next.real === undefined) return next;
     at = next.real;
   }

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -200,6 +201,14 @@ describe('symbolic links mark a stack as changed', () => {
     expect(await listChanged(workspace)).toBe('');
     await workspace.write({ 'rules/p.yaml': POLICY.replace('old', 'new') });
     expect(await listChanged(workspace)).toBe('live/more live/other live/web');
+  });
+
+  it('that form a long chain, and the program does not fail', async () => {
+    const workspace = await createRepository({ 'live/web/edgewise.yaml': WITH_INPUTS, 'base/README': '' });
+    for (let index = 0; index < 3000; index += 1)
+      symlinkSync(`${index + 1}`, join(workspace.folder, 'base', String(index)));
+    commitAll(workspace.folder);
+    expect(await listChanged(workspace)).toBe('live/web');
   });
 
   it('that form a circle, without an endless loop', async () => {

@@ -48,7 +48,7 @@ export async function readChangedStacks(
   const removed = listRemovedStackFiles(gone, connection, comparison);
   return {
     since,
-    changed: listChangedStacks(causes, comparison),
+    changed: listChangedStacks(causes, gone, comparison),
     filesWithoutStack: listFilesWithoutStack({ causes, gone, removed }, comparison),
     removed: removed.map((path) => toShown(path, comparison)),
   };
@@ -223,6 +223,7 @@ function toRepositoryPath(
 
 function listChangedStacks(
   causes: ReadonlyMap<StackFolder, readonly string[]>,
+  gone: readonly string[],
   comparison: Comparison,
 ): TreeChanges['changed'] {
   const stacks = [...causes.keys()];
@@ -237,7 +238,11 @@ function listChangedStacks(
     [...needed].flatMap(([user, others]) => others.map((other) => ({ user, other }))),
     ({ other }) => other,
   );
-  const changed = new Set(stacks.filter((stack) => causes.get(stack)?.length !== 0));
+  // The name of a stack in the commit is not known. It may be that of one that is gone, or that has another name now.
+  const isAnyNameGone = gone.length > 0 || [...causes.values()].some((paths) => paths.length > 0);
+  const listLost = ({ dependsOn }: StackFolder): readonly string[] =>
+    isAnyNameGone ? dependsOn.filter((name) => !byName.has(name)) : [];
+  const changed = new Set(stacks.filter((stack) => causes.get(stack)?.length !== 0 || listLost(stack).length > 0));
   // A loop over a set also visits members that are added during the loop.
   for (const one of changed) for (const { user } of users.get(one) ?? []) changed.add(user);
   return stacks
@@ -245,7 +250,10 @@ function listChangedStacks(
     .map((stack) => ({
       stack,
       files: [...new Set((causes.get(stack) ?? []).map((path) => toShown(path, comparison)))].sort(),
-      through: (needed.get(stack) ?? []).filter((one) => changed.has(one)).map(({ name }) => name),
+      through: [
+        ...(needed.get(stack) ?? []).filter((one) => changed.has(one)).map(({ name }) => name),
+        ...listLost(stack),
+      ],
     }));
 }
 

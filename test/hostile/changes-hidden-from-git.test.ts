@@ -297,6 +297,25 @@ describe('what a Stack or Defaults name is compared', () => {
   });
 });
 
+describe('a stack that refers to another one is changed', () => {
+  it('if the other one has another name now, or is gone, and only then', async () => {
+    const workspace = await createRepository({
+      'live/user/edgewise.yaml': toStack('user'),
+      'live/user/pool.yaml': toManifest('External', 'w', { stack: 'web', resource: 'WeightedBackend/w' }),
+    });
+    const { folder, write } = workspace;
+    expect(await listChanged(workspace)).toBe('');
+    await write({ 'live/web/edgewise.yaml': toStack('renamed') });
+    expect(await listChanged(workspace)).toBe('live/user live/web');
+    const { stdout } = await workspace.edgewise('stacks live --changed-since main');
+    expect(stdout).toMatch(/user +live\/user +\S+ +depends on web/);
+    await rm(join(folder, 'live/web'), { recursive: true });
+    expect(await listChanged(workspace)).toBe('live/user');
+    commitAll(folder);
+    expect(await listChanged(workspace)).toBe('');
+  });
+});
+
 describe('the content that a file had counts, not only what it is now', () => {
   it.each([
     ['a manifest', WEB, 'live/web'],

@@ -115,7 +115,7 @@ async function rehearse({ server }: World, approved: Plan) {
 
 /**
  * A line for each field of a write. Ids that were unknown at the approval, and digests in marks, differ from run to run. Metadata beside the
- * mark may stay as it has drifted. Resources that this plan created may be deleted, because their tokens were not delivered.
+ * mark may stay as it has drifted. Resources that this plan created may be deleted and replaced, because their tokens were not delivered.
  */
 function describeRequest({ method, path, body }: SentRequest, known: string): readonly string[] {
   if (method === 'GET') return [];
@@ -124,8 +124,13 @@ function describeRequest({ method, path, body }: SentRequest, known: string): re
   if (method === 'DELETE' && head.includes('…')) return [];
   const fields: Readonly<Record<string, unknown>> = body === '' ? {} : JSON.parse(body);
   const lines = Object.entries(fields).map(([name, value]) => {
-    const { fields: _, ...mark } = (name === 'metadata' && splitMetadata(String(value)).mark) || { fields: {} };
-    return `${head} ${name} ${hide(JSON.stringify(name === 'metadata' ? mark : value))}`;
+    const {
+      fields: _,
+      replaces,
+      ...mark
+    } = (name === 'metadata' && splitMetadata(String(value)).mark) || { fields: {} };
+    const shown = replaces !== undefined && known.includes(replaces) ? { ...mark, replaces } : mark;
+    return `${head} ${name} ${hide(JSON.stringify(name === 'metadata' ? shown : value))}`;
   });
   return [head, ...lines];
 }

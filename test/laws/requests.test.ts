@@ -113,7 +113,7 @@ describe('the requests of a run', () => {
         Object.values(read)
           .map((requests) => requests?.length)
           .sort(),
-      ).toEqual([1, 1, 1, 1, 1, 10]);
+      ).toEqual([...OWNED_KINDS.slice(1).map(() => 1), 10]);
       expect(read['/credentials']).toHaveLength(10);
       await write({ 'edgewise.yaml': `${STACK}spec: { kinds: [Credential] }\n${credentials}` });
       expect(await countPlan()).toEqual({ '/credentials': expect.objectContaining({ length: 10 }) });

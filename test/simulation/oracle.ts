@@ -137,10 +137,10 @@ export const COUNTED = ['--report', `json=${COUNTS}`];
  * the number that it would need alone: at least one page of each kind, and at most all requests.
  */
 export function checkCounts({ folder, checker }: World, { name, sentMs }: Run): void {
-  const report: CountingReport = JSON.parse(readFileSync(join(folder, COUNTS), 'utf8'));
-  const least = report.stacks === undefined ? sentMs.length : OWNED_KINDS.length;
-  for (const { requests } of report.stacks?.map((stack) => stack.report) ?? [report]) {
-    const { read = 0 } = requests ?? {};
+  const { stacks }: CountingReport = JSON.parse(readFileSync(join(folder, COUNTS), 'utf8'));
+  const least = stacks.length === 1 ? sentMs.length : OWNED_KINDS.length;
+  for (const { plan } of stacks) {
+    const { read = 0 } = plan?.requests ?? {};
     if (read < least || read > sentMs.length)
       checker.reportViolation(`${name} reports ${read} reads, and the service got ${sentMs.length}`);
   }
@@ -148,8 +148,7 @@ export function checkCounts({ folder, checker }: World, { name, sentMs }: Run): 
 
 /** The requests in a report of one or of several stacks. */
 interface CountingReport {
-  readonly requests?: { readonly read: number };
-  readonly stacks?: readonly { readonly report: CountingReport }[];
+  readonly stacks: readonly { readonly plan?: { readonly requests?: { readonly read: number } } }[];
 }
 
 /** Compares cross-stack references with the live state: each id is that of the resource with the mark. */

@@ -29,7 +29,11 @@ describe('a simulation', () => {
 describe('the effects of a plan', () => {
   it('are the same a minute later, and others for another plan', () => {
     const [sooner, later, other] = ['119 minutes', '118 minutes', undefined].map((left) =>
-      toChanges(JSON.stringify({ changes: [{ address: 'Credential/b', notes: left && [`rotates in ${left}`] }] })),
+      toChanges(
+        JSON.stringify({
+          stacks: [{ plan: { changes: [{ address: 'Credential/b', notes: left && [`rotates in ${left}`] }] } }],
+        }),
+      ),
     );
     expect(sooner).toBe(later);
     expect(sooner).not.toBe(other);

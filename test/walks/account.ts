@@ -22,7 +22,8 @@ export function listOwned(resources: Resources, stack: string): readonly OwnedRe
     (resources[kind.name] ?? []).flatMap((resource) => {
       const { mark } = splitMetadata(String(resource['metadata'] ?? ''));
       const address = `${kind.name}/${mark?.name}`;
-      if (mark?.stack !== stack) return [];
+      // An old one that `keep_old_for` keeps is no longer the resource of its address.
+      if (mark?.stack !== stack || mark.retiring === true) return [];
       return [{ kind: kind.name, address, id: String(resource['id']), delivered: mark.delivered }];
     }),
   );

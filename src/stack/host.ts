@@ -62,7 +62,7 @@ export interface Host {
 export type Rehearse = (plan: Plan, input: PlanInput) => Promise<Plan>;
 
 export type ListMissingManifests = (
-  state: Pick<DesiredState, 'paths' | 'inputs'>,
+  state: Pick<DesiredState, 'paths'>,
   host: Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>,
 ) => Promise<MissingManifests>;
 

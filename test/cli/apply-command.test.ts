@@ -183,10 +183,15 @@ describe('the command that show prints', () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
     await edgewise('plan edge.yaml -o plan.json');
     const text = await readFile(join(folder, 'plan.json'), 'utf8');
-    const edited = changePlan(text, (plan) => ({ ...plan, baseUrl: 'https://evil.test', manifests: ['evil'] }));
+    const edited = changePlan(text, (plan) => ({ ...plan, baseUrl: 'https://evil.test' }));
     await writeFile(join(folder, 'evil.json'), edited);
     const { stdout } = await edgewise('show evil.json --format markdown', { env: BARE });
     expect(readCommand(stdout).join(' ')).toBe('edgewise apply MANIFESTS --approved evil.json');
+    await writeFile(
+      join(folder, 'evil.json'),
+      changePlan(text, (plan) => ({ ...plan, manifests: ['evil'] })),
+    );
+    expect((await edgewise('show evil.json', { env: BARE })).stderr).toContain('Unrecognized key: "manifests"');
   });
 });
 

@@ -26,7 +26,7 @@ function listRuns(folder: string): readonly Run[] {
     [0, `plan ${manifests} --format json`],
     [0, `show ${plan} --verbose`],
     [0, `show ${plan} --format json`],
-    [0, `apply ${plan} --yes --token-directory ${folder}/tokens/saved --verbose`],
+    [0, `apply ${manifests} --approved ${plan} --yes --token-directory ${folder}/tokens/saved --verbose`],
     [0, `plan ${manifests} --verbose --detailed-exitcode`],
     [0, `plan ${manifests} --format json -o ${folder}/nothing.json`],
     [0, `apply ${write} --format json`],

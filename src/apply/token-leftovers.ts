@@ -48,8 +48,8 @@ function describeKeptLeftover(directory: string, name: string, why: string): str
 function createTokenFileTest(pattern: string = DEFAULT_TOKEN_FILE, stack: string): (name: string) => boolean {
   const around = toTokenFileName({ name: '{name}', id: '', stack }, pattern).split('{name}');
   const [first = '', ...others] = around.map((text) => text.replaceAll('.', '\\.'));
-  const expression = new RegExp(`^${first}(${CREDENTIAL_NAME})${others.join('\\1')}$`);
+  const expression = new RegExp(`^${first}(${NAME_PATTERN})${others.join('\\1')}$`);
   return (name) => expression.test(name);
 }
 
-const CREDENTIAL_NAME = '[a-z0-9][a-z0-9._-]*';
+const NAME_PATTERN = '[a-z0-9][a-z0-9._-]*';

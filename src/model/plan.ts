@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 import type { Change, ChangingAction, Difference } from './change.ts';
 import type { Danger } from './danger.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json } from './json.ts';
 import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
@@ -249,9 +249,4 @@ export function isSamePlan({ members, more, less }: PlanComparison): boolean {
 /** The ids of all live resources in a plan. */
 export function listKnownIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<string> {
   return new Set(changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
-}
-
-/** Whether a JSON object is a result of edgewise, such as a plan file, also of another version or of a failed run. */
-export function isResultDocument(value: JsonObject): boolean {
-  return typeof value['format'] === 'number' && 'command' in value && !('apiVersion' in value);
 }

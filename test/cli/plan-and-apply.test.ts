@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { changePlan, readOnlyStack } from '../results.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
@@ -54,6 +54,19 @@ describe('plan', () => {
     // A plan does not know where its manifests are.
     const shown = (await edgewise('show plan.json --format json')).stdout;
     expect(JSON.parse(shown).stacks[0]).toEqual({ ...JSON.parse(planned.stdout).stacks[0], folder: undefined });
+  });
+
+  it('has the labels and annotations of unchanged resources in its JSON, too', async () => {
+    const named = { metadata: { name: 'a', labels: { team: 'data' }, annotations: { page: 'x' } } };
+    const { edgewise } = await createWorkspace({
+      'edgewise.yaml': STACK,
+      'a.yaml': toManifest('TCPEdge', 'a', { hostports: ['1.tcp.example.net:20001'] }, named),
+    });
+    const change = async () => readOnlyStack((await edgewise('plan --format json')).stdout).changes[0];
+    const facts = { labels: { team: 'data' }, annotations: { page: 'x' } };
+    expect(await change()).toMatchObject({ action: 'create', ...facts });
+    await edgewise('apply --yes');
+    expect(await change()).toMatchObject({ action: 'no-op', ...facts });
   });
 
   it('reads no plan and no snapshot in the folder as a manifest', async () => {

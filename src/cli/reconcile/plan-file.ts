@@ -5,7 +5,7 @@ import { describeWriteError } from '../../files/write-file.ts';
 import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
-import { isResultDocument, type Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import { type PlanFileEntry, parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -69,7 +69,9 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
   try {
     const text = readInput(resolve(cwd, path), { budget, onlyFiles: true }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
-    return isJsonObject(value) && isResultDocument(value) && value['command'] === 'plan' && 'stacks' in value;
+    return (
+      isJsonObject(value) && value['command'] === 'plan' && typeof value['format'] === 'number' && 'stacks' in value
+    );
   } catch (error) {
     if (error instanceof InputBudgetError)
       throw new CommandError(`${path} ${error.finding}.`, { exitCode: EXIT.invalid, cause: error });

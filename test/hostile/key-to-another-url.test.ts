@@ -48,7 +48,7 @@ describe('an untrusted Stack', () => {
       ca_file: 'evil.pem',
       version_header: 'X-Evil',
       key_env: 'EDGEWISE_API_KEY_PRODUCTION',
-      rate_limit: 'none',
+      rate_limit: '9999/1s',
     };
     const folder = await createCheckout({ 'edgewise.yaml': toStack('shop', api), 'evil.pem': 'never read' });
     const { exitCode, stderr } = await plan(folder, [], {

@@ -183,7 +183,11 @@ function selectValues(inventory: StackInventory, { one: address, format, describ
   const resources = named === undefined ? inventory.resources : [named];
   for (const resource of resources) {
     const invalid = checkIssuedText(resource, path, described);
-    if (invalid !== undefined) throw createValueError(invalid, lookAtResource(resource.address));
+    if (invalid !== undefined)
+      throw createValueError(
+        invalid,
+        `If its manifest was changed, apply that first. Otherwise look at the resource at the service, or replace it: edgewise apply --rotate ${resource.address}`,
+      );
     const absent = address === undefined ? undefined : checkValueAtPath(resource, path);
     if (absent !== undefined)
       throw createValueError(absent, 'edgewise get --format json shows every field that has one.');
@@ -196,10 +200,6 @@ function createValueError(message: string, remedy: string): CommandError {
 }
 
 const TWO_RESOURCES = 'The next apply keeps one of them: edgewise plan shows which.';
-
-function lookAtResource(address: string): string {
-  return `If its manifest was changed, apply that first. Otherwise look at the resource at the service, or replace it: edgewise apply --rotate ${address}`;
-}
 
 /** The document of the run. A stack that was not read has its failure there. */
 function renderResult(

@@ -77,8 +77,10 @@ export function addShowSecretsOption(command: Command): Command {
   return command.addOption(inTopic('trust', show));
 }
 
+/** Adds the options of a plan. `plan` accepts those of token sinks too, which override the Stack, but delivers no token. */
 export function addPlanOptions(command: Command): Command {
-  return addTokenOptions(addRotationOptions(addScopeOptions(command)))
+  const rotating = addRotationOptions(addScopeOptions(command));
+  return addSettingOption(addSettingOption(rotating, 'tokenDirectory'), 'tokenCommand')
     .addOption(createAllowDeletesOption())
     .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
@@ -220,11 +222,6 @@ export function addExamples(command: Command, examples: readonly (readonly [line
     'after',
     () => `\n${renderHelpSection('Examples:', items, createHelpFormatter(command)).trimEnd()}`,
   );
-}
-
-/** Adds the options for token sinks, which override the Stack. `plan` also accepts them, but delivers no token. */
-function addTokenOptions(command: Command): Command {
-  return addSettingOption(addSettingOption(command, 'tokenDirectory'), 'tokenCommand');
 }
 
 function parseReportTarget(text: string, formats: readonly FormatName[]): ReportFileTarget {

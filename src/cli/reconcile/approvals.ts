@@ -4,10 +4,11 @@ import type { StackFolder } from '../../model/stack-tree.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
+import { parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { isPlanFile, readPlanFile, readPlanFileEntry } from './plan-file.ts';
+import { isPlanFile, readPlanFile, readPlanText } from './plan-file.ts';
 import { isPlanFolder, listPlanFiles } from './plan-folder.ts';
 
 /**
@@ -85,7 +86,7 @@ const STALE = {
 async function readPlanFolder(folder: string, context: Context): Promise<PlanFolder> {
   const plans: ApprovedPlan[] = [];
   for (const name of await listPlanFiles(folder, context)) {
-    const { plan: found } = readPlanFileEntry(name, context);
+    const { plan: found } = parsePlanFileEntry(readPlanText(name, context), name);
     if (found === undefined || hasPlanErrors(found)) continue;
     const { done: _, ...plan } = found;
     plans.push({ plan, name, serviceId: toServiceId(plan.baseUrl, context) });

@@ -6,7 +6,7 @@ import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
-import { type PlanFileEntry, parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
+import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
@@ -36,11 +36,6 @@ export async function readPlanFile(file: string, context: PlanReader): Promise<P
   const plan = parsePlan(readPlanText(file, context), file);
   onSubject?.({ stack: plan.stack, locate: createLocateAtPlanFileStart(file) });
   return plan;
-}
-
-/** Reads a plan file that may have no plan, because it failed or there was no stack. Throws the first error of an invalid file. */
-export function readPlanFileEntry(file: string, context: PlanReader): PlanFileEntry {
-  return parsePlanFileEntry(readPlanText(file, context), file);
 }
 
 type PlanReader = Pick<Context, 'cwd' | 'uid' | 'root' | 'onSubject' | 'onInput' | 'budget'>;
@@ -80,7 +75,8 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
   }
 }
 
-function readPlanText(file: string, context: PlanReader): string {
+/** Reads the text of a plan file of this user. */
+export function readPlanText(file: string, context: PlanReader): string {
   const { cwd, budget, onInput } = context;
   refusePlanOfAnotherUser(file, context);
   onInput?.(file);

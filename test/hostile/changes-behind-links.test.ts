@@ -8,6 +8,14 @@ import { createRepository, KEY, listChanged, POLICY, SSH, TEXT, WITH_INPUTS, WIT
 
 /** The author of a pull request changes where a path leads, and each file has the content that it had. */
 
+/** Puts a link in the place of a link or file. */
+function placeLink(link: string, target: string): (folder: string) => Promise<void> {
+  return async (folder) => {
+    await rm(join(folder, link));
+    await symlink(target, join(folder, link));
+  };
+}
+
 describe('symbolic links mark a stack as changed', () => {
   /** `live/web/base` links to `shared`, and `live/web/one.yaml` over another link to `shared/one.yaml`. */
   async function createLinks(): Promise<Workspace> {
@@ -30,13 +38,7 @@ describe('symbolic links mark a stack as changed', () => {
     ['if their target has other content', (folder) => writeFile(join(folder, 'far/three.yaml'), toEdge('x', 1))],
     ['if a file in their target is new', (folder) => writeFile(join(folder, 'shared/new.yaml'), toEdge('x', 1))],
     ['if a file in their target is gone', (folder) => rm(join(folder, 'shared/two.yaml'))],
-    [
-      'if a link on the way leads elsewhere',
-      async (folder) => {
-        await rm(join(folder, 'live/web/middle'));
-        await symlink('../../shared/two.yaml', join(folder, 'live/web/middle'));
-      },
-    ],
+    ['if a link on the way leads elsewhere', placeLink('live/web/middle', '../../shared/two.yaml')],
     [
       'if a file takes the place of one',
       async (folder) => {
@@ -55,10 +57,7 @@ describe('symbolic links mark a stack as changed', () => {
     [
       'if one takes the place of a file with the same content',
       { 'live/web/a.yaml': TEXT, 'shared/same.yaml': TEXT },
-      async (folder) => {
-        await rm(join(folder, 'live/web/a.yaml'));
-        await symlink('../../shared/same.yaml', join(folder, 'live/web/a.yaml'));
-      },
+      placeLink('live/web/a.yaml', '../../shared/same.yaml'),
     ],
     [
       'if a file takes the place of one with the same content',
@@ -131,34 +130,22 @@ describe('symbolic links mark a stack as changed', () => {
     [
       'if the stack is reached through another one',
       { current: '-> live', next: '-> live', 'live/web/a.yaml': TEXT },
-      async (folder) => {
-        await rm(join(folder, 'current'));
-        await symlink('next', join(folder, 'current'));
-      },
+      placeLink('current', 'next'),
     ],
     [
       'if policies are behind one that leads elsewhere',
       { rules: '-> one', 'one/p.yaml': POLICY, 'two/p.yaml': POLICY, 'live/web/edgewise.yaml': WITH_POLICIES },
-      async (folder) => {
-        await rm(join(folder, 'rules'));
-        await symlink('two', join(folder, 'rules'));
-      },
+      placeLink('rules', 'two'),
     ],
     [
       'if inputs are behind one that leads elsewhere',
       { base: '-> one', 'one/x': '1', 'two/x': '1', 'live/web/edgewise.yaml': WITH_INPUTS },
-      async (folder) => {
-        await rm(join(folder, 'base'));
-        await symlink('two', join(folder, 'base'));
-      },
+      placeLink('base', 'two'),
     ],
     [
       'if a named file is behind one that leads elsewhere',
       { keys: '-> one', 'one/ci.pub': KEY, 'two/ci.pub': KEY, 'live/web/ssh.yaml': SSH },
-      async (folder) => {
-        await rm(join(folder, 'keys'));
-        await symlink('two', join(folder, 'keys'));
-      },
+      placeLink('keys', 'two'),
     ],
   ])('%s', async (_, files, change) => {
     const workspace = await createRepository(

@@ -27,6 +27,11 @@ async function createChanged(before: Stacks, after: Stacks): Promise<Workspace> 
   return workspace;
 }
 
+/** Two edges of two stacks that exchange their hostports. */
+function createSwap(): Promise<Workspace> {
+  return createChanged({ a: [edge('x', 1)], b: [edge('y', 2)] }, { a: [edge('x', 2)], b: [edge('y', 1)] });
+}
+
 async function expectRefused(workspace: Workspace, stacks: readonly string[]): Promise<void> {
   for (const command of ['plan -R live --allow-deletes', 'apply -R live --yes --allow-deletes']) {
     const { exitCode, stdout } = await workspace.edgewise(command);
@@ -92,19 +97,13 @@ describe('stacks that exchange unique values', () => {
   });
 
   it('are refused if their plans were approved', async () => {
-    const { edgewise } = await createChanged(
-      { a: [edge('x', 1)], b: [edge('y', 2)] },
-      { a: [edge('x', 2)], b: [edge('y', 1)] },
-    );
+    const { edgewise } = await createSwap();
     expect((await edgewise('plan -R live -o plans')).exitCode).toBe(5);
     expect((await edgewise('apply -R live --approved plans --yes')).exitCode).toBe(5);
   });
 
   it('are named by drift, which says that the next apply is refused', async () => {
-    const { edgewise } = await createChanged(
-      { a: [edge('x', 1)], b: [edge('y', 2)] },
-      { a: [edge('x', 2)], b: [edge('y', 1)] },
-    );
+    const { edgewise } = await createSwap();
     const { stdout } = await edgewise('drift -R live');
     expect(stdout.match(/The next apply would be refused: TCPEdge\/[xy]: the stacks/g)).toHaveLength(2);
   });
@@ -135,10 +134,7 @@ describe('stacks whose values wait for each other without a circle', () => {
   });
 
   it('are applied if a user has freed one of the values already', async () => {
-    const workspace = await createChanged(
-      { a: [edge('x', 1)], b: [edge('y', 2)] },
-      { a: [edge('x', 2)], b: [edge('y', 1)] },
-    );
+    const workspace = await createSwap();
     const { edgewise, server } = workspace;
     const found = server.snapshot().resources['TCPEdge'] ?? [];
     const id = found.find(({ hostports }) => JSON.stringify(hostports).includes('20001'))?.['id'];

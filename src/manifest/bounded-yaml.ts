@@ -1,6 +1,7 @@
 import { Lexer, type Parser } from 'yaml';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { MAX_DEPTH } from '../model/json.ts';
+import { createTagToken, type TagToken } from './tags.ts';
 
 /** Limits on YAML, so that reading takes at most a few seconds and a few hundred megabytes. */
 interface YamlLimits {
@@ -42,11 +43,14 @@ const MAX_OPEN = 3 * MAX_DEPTH;
 /** The number of lexemes that a document counts as, because a document costs more than a lexeme. */
 const DOCUMENT_WORDS = 10;
 
-/** Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. */
+/**
+ * Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. Appends
+ * the tags to `tags`.
+ */
 export function* parseYamlTokensWithinBudget(
   parser: Parser,
   text: string,
-  allowance: RemainingYamlBudget,
+  { allowance, tags }: { readonly allowance: RemainingYamlBudget; readonly tags: TagToken[] },
 ): ReturnType<Parser['parse']> {
   const { limits } = allowance;
   let parts = 0;
@@ -56,6 +60,7 @@ export function* parseYamlTokensWithinBudget(
     if (isMarker) parts = 0;
     parts += countParts(lexeme, before);
     allowance.lexemes -= isMarker ? DOCUMENT_WORDS : 1;
+    if (lexeme.startsWith('!') && before !== SCALAR) tags.push(createTagToken(lexeme, parser));
     before = lexeme;
     if (lexeme.length > limits.text) throw createTextLimitError(limits);
     if (parts > limits.nodes * PART_COST) throw createPartsLimitError(limits);

@@ -117,9 +117,10 @@ function createSyntaxDiagnostic(
   finding: SyntaxFinding,
   subject: DiagnosticSubject | undefined,
 ): Diagnostic {
-  const { span, related } = finding;
+  const { span, related, correction } = finding;
   return createDiagnostic(subject ?? {}, {
     ...finding,
+    corrected: correction && source.toCorrectedLine(correction),
     place: source.toPlace(span),
     related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span) }],
   });

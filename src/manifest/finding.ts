@@ -70,20 +70,21 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFi
   });
 }
 
-type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'place' | 'related'>;
+type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'corrected' | 'place' | 'related'>;
 
 /** Creates an error about a document. Its message starts with the address. */
 export function createDiagnostic(
   { address, kind }: Omit<DiagnosticSubject, 'position'>,
   finding: DiagnosticParts,
 ): Diagnostic {
-  const { code, message, remedy, place, related = [] } = finding;
+  const { code, message, remedy, corrected, place, related = [] } = finding;
   const whose = address ?? kind;
   return {
     code,
     severity: 'error',
     message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
     remedy: remedy === undefined ? undefined : shortenMessage(remedy),
+    ...(corrected !== undefined && { corrected }),
     address,
     place,
     ...(related.length > 0 && { related }),

@@ -31,7 +31,8 @@ import {
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
 import type { FoundMistake } from './named-mistakes.ts';
 import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
-import { getSpanOfValuePart, type Span } from './source-text.ts';
+import { type Correction, getSpanOfValuePart, type Span } from './source-text.ts';
+import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken, takeTags } from './tags.ts';
 
 export interface ParsedDocument {
   /** The position in the file. */
@@ -62,9 +63,10 @@ export function* parseDocuments(
 ): Generator<ParsedDocument> {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
+  const tags: TagToken[] = [];
   try {
-    for (const document of composer.compose(parseYamlTokensWithinBudget(parser, text, allowance)))
-      yield convertDocument(document, { env, text });
+    for (const document of composer.compose(parseYamlTokensWithinBudget(parser, text, { allowance, tags })))
+      yield convertDocument(document, { env, text, tags: takeTags(tags, document.range[2]) });
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
   } catch (error) {
@@ -86,23 +88,25 @@ const OPTIONS = {
 
 function convertDocument(
   document: Document.Parsed,
-  context: { readonly env: ManifestEnvironment; readonly text: string },
+  context: { readonly env: ManifestEnvironment; readonly text: string; readonly tags: readonly TagToken[] },
 ): ParsedDocument {
+  const { text } = context;
   const [start, , end] = document.range;
   const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
-  const [tags, [first]] = listParseErrors(document);
+  const [aboutTags, [first]] = listParseErrors(document, context.tags);
+  const found = listTagFindings(context.tags, { document, errors: aboutTags, text });
   const read = { span: { start, end }, value, tree };
   if (first !== undefined || mayHideMistake(document.contents)) {
-    const named = findNamedMistake(context.text, { start, end, error: first, root: document.contents });
+    const named = findNamedMistake(text, { start, end, error: first, root: document.contents });
     if (named !== undefined) return { ...read, findings: [{ code: 'yaml-syntax', ...named }], isBroken: true };
   }
   // Show only the first error, because it causes most of the others.
-  if (first !== undefined) return { ...read, findings: [createSyntaxFinding(first, context.text)], isBroken: true };
-  return {
-    ...read,
-    findings: limitFindingsOfFile([...tags.map((tag) => createSyntaxFinding(tag, context.text)), ...findings]),
-    isBroken: isBomb,
-  };
+  if (first !== undefined) {
+    const cause = findTagBeforeError(context.tags, first, text);
+    const finding = cause === undefined ? createSyntaxFinding(first, text) : createTagFinding(cause, { text });
+    return { ...read, findings: [finding], isBroken: true };
+  }
+  return { ...read, findings: limitFindingsOfFile([...found, ...findings]), isBroken: isBomb };
 }
 
 function limitFindingsOfFile(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {
@@ -114,14 +118,18 @@ function limitFindingsOfFile(all: readonly SyntaxFinding[]): readonly SyntaxFind
 }
 
 /** Returns two lists in text order: the errors about tags, which concern one value each, and all other errors. */
-function listParseErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
+function listParseErrors(
+  { errors, warnings }: Document.Parsed,
+  tags: readonly TagToken[],
+): readonly [readonly YAMLError[], readonly YAMLError[]] {
   // The parser only warns of an unknown tag, although it changes the meaning of the value.
-  const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
-  return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
-}
-
-function isAboutTag({ code }: YAMLError): boolean {
-  return code === 'TAG_RESOLVE_FAILED' || code === 'BAD_COLLECTION_TYPE';
+  const all = [...errors, ...warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+  const starts = new Set(tags.map(({ start }) => start));
+  const aboutTags = new Set(all.filter((error) => isAboutTag(error, starts)));
+  return [
+    [...aboutTags],
+    errors.filter((error) => !aboutTags.has(error)).sort((left, right) => left.pos[0] - right.pos[0]),
+  ];
 }
 
 function createBrokenDocument(findings: readonly SyntaxFinding[]): ParsedDocument {
@@ -147,9 +155,7 @@ const MAX_WORD = 100;
 function describeError(error: YAMLError): string {
   if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP_MESSAGE;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text';
-  return isAboutTag(error)
-    ? `this tag is not supported: ${error.message.replace('Unresolved tag: ', '')}`
-    : `not valid YAML: ${error.message}`;
+  return `not valid YAML: ${error.message}`;
 }
 
 /** Returns the remedy that helps most often. The `yaml` package defines the codes. */
@@ -167,9 +173,6 @@ function chooseSyntaxRemedy(code: YAMLError['code']): string {
       return 'Look here and above for a missing colon, quote or bracket, and for wrong indentation.';
     case 'NON_STRING_KEY':
       return 'Put the key in quotes.';
-    case 'TAG_RESOLVE_FAILED':
-    case 'BAD_COLLECTION_TYPE':
-      return 'Remove the tag. For values from outside, use environment variables: see docs/reference/manifests.md.';
     case 'RESOURCE_EXHAUSTION':
       return NESTING_REMEDY;
     default:
@@ -182,6 +185,7 @@ export interface SyntaxFinding extends FoundMistake {
   readonly code: DiagnosticCode;
   /** The span of the value that contains `span`. Absent if `span` is the whole value. */
   readonly within?: Span;
+  readonly correction?: Correction | undefined;
   readonly related?: { readonly message: string; readonly span: Span };
 }
 

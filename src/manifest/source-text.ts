@@ -7,12 +7,19 @@ export interface Span {
   readonly end: number;
 }
 
+/** A part of a text, and what should be there instead. */
+export interface Correction extends Span {
+  readonly text: string;
+}
+
 export interface SourceText {
   /** The path from the user, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
   /** Returns the position of a span in the file, with an excerpt. */
   readonly toPlace: (span: Span) => SourcePlace;
+  /** Returns the line of a correction as it should be, with its number. */
+  readonly toCorrectedLine: (correction: Correction) => string;
   /** Returns the line number of an offset. The first line is 1. */
   readonly toLine: (offset: number) => number;
 }
@@ -23,6 +30,7 @@ export function createSourceText(file: string, text: string): SourceText {
     file,
     text,
     toPlace: (span) => toSourcePlace({ file, text, starts }, span),
+    toCorrectedLine: (correction) => renderCorrectedLine({ file, text, starts }, correction),
     toLine: (offset) => computeLine(starts, offset),
   };
 }
@@ -82,6 +90,14 @@ function toSourcePlace(lines: Lines, span: Span): SourcePlace {
   const length = Math.max(1, Math.min(span.end - span.start, rest));
   const excerpt = renderExcerpt((wanted) => findLine(lines, wanted), { line, column, length });
   return { file: lines.file, line, column, excerpt };
+}
+
+function renderCorrectedLine(lines: Lines, { start, end, text }: Correction): string {
+  const line = computeLine(lines.starts, start);
+  const offset = start - (lines.starts[line - 1] ?? 0);
+  const after = lines.text.slice(end).split(/\r?\n/, 1);
+  const corrected = `${(findLine(lines, line) ?? '').slice(0, offset)}${text}${after[0] ?? ''}`;
+  return `${line} | ${cutAround(corrected, offset, text.length).text}`;
 }
 
 function listLineStarts(text: string): readonly number[] {

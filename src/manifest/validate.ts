@@ -261,7 +261,7 @@ export function checkFileForFirstError(
 function withoutExcerpt(diagnostic: Diagnostic, { file, bytes }: ManifestBytes): Diagnostic {
   const { place } = diagnostic;
   if (place === undefined || isQuotable({ file, text: toBuffer(bytes).toString('latin1') })) return diagnostic;
-  return { ...diagnostic, place: { ...place, excerpt: '' } };
+  return { ...diagnostic, corrected: undefined, place: { ...place, excerpt: '' } };
 }
 
 function createIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Address, ManifestDocument> {

@@ -119,6 +119,8 @@ export interface Diagnostic {
   /** One sentence that says what is wrong. */
   readonly message: string;
   readonly remedy?: string | undefined;
+  /** The line at `place` as it should be, with its number: an excerpt that reports for people show with the remedy. */
+  readonly corrected?: string | undefined;
   /** The address of the resource that has the problem. */
   readonly address?: string | undefined;
   /** The field of the resource's spec that has the problem. */

@@ -52,6 +52,7 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
   severity: z.enum(['error', 'warning']),
   message: z.string(),
   remedy: optional(z.string()),
+  corrected: optional(z.string()).describe('The line as it should be, with its number.'),
   address: optional(z.string()),
   field: optional(z.string()).describe('The field in the spec of the resource.'),
   isOfChange: optional(z.literal(true)).describe(

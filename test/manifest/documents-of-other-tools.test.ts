@@ -15,6 +15,10 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
     'apiVersion: apiextensions.k8s.io/v1\nkind: CRD\nmax: 9223372036854775807\n',
   ],
   ['a repeated key below the header', 'apiVersion: v1\nkind: Secret\ndata: { a: 1, a: 2 }\n'],
+  [
+    'tags of GitLab and CloudFormation, and a lone one',
+    'apiVersion: v1\nkind: Job\na: !reference [b, c]\nd: !Ref e\nf: ! g\n! h: ! { i: ! [] }\n',
+  ],
   ['a Kustomization', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n'],
   ['one of a tool without a dot in its group', 'apiVersion: skaffold/v4beta11\nkind: Config\n'],
   ['one in JSON', '{ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" } }'],

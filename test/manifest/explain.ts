@@ -5,12 +5,13 @@ import type { Diagnostic } from '../../src/model/diagnostic.ts';
 /** Manifest files by name. A text alone is one file called `m.yaml`. */
 export type Files = string | Readonly<Record<string, string>>;
 
-/** Lists the diagnostics of manifests: position, text above the caret, code, message, then the remedy and related places. */
+/** Lists the diagnostics of manifests: position, text above the caret, code, message, then the remedy with the corrected line, and related places. */
 export function explain(files: Files, options: Partial<ValidateOptions> = {}): readonly string[] {
   const { diagnostics } = validate(files, options);
-  return diagnostics.flatMap(({ code, message, place, remedy, related = [] }) => [
+  return diagnostics.flatMap(({ code, message, place, remedy, corrected, related = [] }) => [
     `${toPlaceText(place)} ${code}: ${message}`,
     ...(remedy === undefined ? [] : [`  ${remedy.replaceAll('\n', '\n  ')}`]),
+    ...(corrected === undefined ? [] : [`  ${corrected}`]),
     ...related.map((other) => `  ${toPlaceText(other.place)} ${other.message}`),
   ]);
 }

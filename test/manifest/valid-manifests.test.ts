@@ -174,7 +174,7 @@ describe('valid manifests', () => {
         'kind: Credential',
         'metadata: { name: a }',
         'spec:',
-        '  description: &text !!str 5',
+        '  description: &text !!str "5"',
         '  metadata: { a: *text, b: *text }',
         '  acl: [!!str "*"]',
       ].join('\n'),

@@ -186,13 +186,14 @@ ${said}${renderRemedy(remedy)}</article>
 }
 
 function renderDiagnosticMessage(diagnostic: Diagnostic): Html {
-  const { severity, code, message, remedy, place, related = [] } = diagnostic;
+  const { severity, code, message, remedy, corrected, place, related = [] } = diagnostic;
+  const line = corrected === undefined ? '' : html`<pre tabindex="0">${corrected}</pre>\n`;
   const name = findUnmentionedAddress(diagnostic);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
 <p class="where"><code>${code}</code>${subject}</p>
-${renderSourcePlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}</article>
+${renderSourcePlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}${line}</article>
 `;
 }
 

@@ -10,11 +10,12 @@ import { toPrintableLines } from './escape.ts';
 
 /** Makes every text of the diagnostic printable. Only excerpts and remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
-  const { message, remedy, address, place, related } = diagnostic;
+  const { message, remedy, corrected, address, place, related } = diagnostic;
   return {
     ...diagnostic,
     message: toPrintable(message),
     remedy: remedy === undefined ? undefined : toPrintableLines(remedy).join('\n'),
+    ...(corrected !== undefined && { corrected: toPrintable(corrected) }),
     address: address === undefined ? undefined : toPrintable(address),
     place: place && toPrintablePlace(place),
     related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
@@ -61,12 +62,13 @@ export interface DiagnosticTextLine {
  */
 export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticTextLine[] {
   const printable = toPrintableDiagnostic(diagnostic);
-  const { severity, code, message, remedy, place, related = [] } = printable;
+  const { severity, code, message, remedy, corrected, place, related = [] } = printable;
   return [
     { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
     ...listSourcePlaceLines(place, findUnmentionedAddress(printable)),
     ...listRelatedLines(related),
     ...(remedy === undefined ? [] : formatRemedyLines(remedy)),
+    ...(corrected === undefined ? [] : [{ role: 'excerpt', label: ' ', text: corrected } as const]),
   ];
 }
 

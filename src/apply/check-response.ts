@@ -8,14 +8,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import {
-  assertJsonObject,
-  isSameJson,
-  type Json,
-  type JsonObject,
-  omitUndefined,
-  toCanonicalJson,
-} from '../model/json.ts';
+import { assertJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
 import {
   type Mark,
   type MarkDraft,
@@ -25,7 +18,7 @@ import {
   splitMetadata,
 } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
-import { alignMembers, formatConcealed, mapConcealed } from '../model/secret-value.ts';
+import { alignMembers, formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
 import { completeMarkDraft } from '../plan/writes.ts';
@@ -132,7 +125,7 @@ function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): 
 
 /** A value in a message: hidden if it is concealed, and cut after 200 characters. */
 export function formatComparedValue(value: Json): string {
-  const text = toCanonicalJson(mapConcealed(value, formatConcealed));
+  const text = formatJson(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 

@@ -11,6 +11,7 @@ import { MERGE_KEY } from '../manifest/parse.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import { type Address, toAddress } from '../model/address.ts';
+import { ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import {
   isDeeper,
@@ -24,7 +25,7 @@ import {
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { toPrintable } from '../model/printable.ts';
-import { alignMembers, isConcealed, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
+import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
@@ -192,10 +193,14 @@ function nameHiddenValues(resource: string, spec: Spec): Spec {
     }
   };
   const replace = (value: Json, key: string): Json => {
-    if (isConcealed(value) && !isSecretValue(value))
-      return { $secret: `\${secret:${variables.get(value.$hidden) ?? name(key, value.$hidden)}}` };
+    if (isConcealed(value)) {
+      const { template, number = 0 } = value;
+      return template === undefined
+        ? ConcealedValue.secret(`\${secret:${variables.get(number) ?? name(key, number)}}`)
+        : value;
+    }
     if (isJsonArray(value)) return value.map((member) => replace(member, key));
-    return isJsonObject(value) && !isConcealed(value) ? replaceMembers(value) : value;
+    return isJsonObject(value) ? replaceMembers(value) : value;
   };
   const replaceMembers = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).map(([key, member]) => [key, replace(member, key)]));
@@ -347,7 +352,7 @@ function createComment({ kind, stated }: NamedResource): readonly string[] {
 /** The names of the variables that stand for hidden values. */
 function listVariablesToSet(specs: readonly Spec[]): readonly string[] {
   const templates = specs.flatMap((spec) => listConcealed(spec)).filter(isSecretValue);
-  return [...new Set(templates.flatMap(({ $secret }) => listSecretNames($secret)))];
+  return [...new Set(templates.flatMap(({ template }) => listSecretNames(template)))];
 }
 
 const RENEWAL =

@@ -1,7 +1,7 @@
 import type { Address } from '../model/address.ts';
+import { isConcealed } from '../model/concealed-value.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { isConcealed } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { StateInstance } from './terraform-state.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { CONCEALED_KEYS } from '../model/secret-value.ts';
+import { isNameOfSecret } from '../model/secret-names.ts';
 import type { Spec } from '../model/state.ts';
 import type { FieldType } from './field.ts';
 import type { Kind } from './kind.ts';
@@ -35,12 +35,9 @@ function mapSecretsInValue(type: FieldType, value: Json, visit: Visit): Json {
   });
 }
 
-/** In free JSON, a member may be secret if its name looks like that of one. An object that looks concealed is hidden. */
+/** In free JSON, texts and numbers below a name that looks like that of a secret may be secret. */
 function mapFreeJson(value: Json, visit: Visit): Json {
-  if (isJsonObject(value)) {
-    const isForged = CONCEALED_KEYS.some((key) => Object.hasOwn(value, key));
-    return isForged ? visit.replace({ value, isNamed: true }) : mapFreeMembers(value, visit);
-  }
+  if (isJsonObject(value)) return mapFreeMembers(value, visit);
   if (!isJsonArray(value)) return visit.isNamed && isGiven(value) ? visit.replace({ value, isNamed: true }) : value;
   const members = value.map((member) => mapFreeJson(member, visit));
   return members.every((member, at) => member === value[at]) ? value : members;
@@ -55,12 +52,5 @@ function mapFreeMembers(value: JsonObject, visit: Visit): JsonObject {
 }
 
 function isGiven(value: Json): boolean {
-  return typeof value === 'string' && value !== '';
-}
-
-const NAME_OF_SECRET = /authorization|cookie|token|key|secret|password/i;
-
-/** Whether a name, such as `X-Api-Key` or `client_secret`, looks like that of a secret. */
-export function isNameOfSecret(name: string): boolean {
-  return NAME_OF_SECRET.test(name);
+  return (typeof value === 'string' && value !== '') || typeof value === 'number';
 }

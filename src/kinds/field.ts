@@ -99,7 +99,7 @@ export interface MapType {
 
 /**
  * An object with any JSON, which is sent unchanged. `lists` has the members that are lists, with the type of each list's
- * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`) may be secret, as in `mayBeSecret`.
+ * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`), and all below, may be secret, as in `mayBeSecret`.
  */
 export interface JsonObjectType {
   readonly type: 'json';

@@ -1,11 +1,10 @@
 import { mapPossibleSecrets, type PossibleSecret } from '../kinds/conceal.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
+import { isConcealed } from '../model/concealed-value.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
-  CONCEALED_KEYS,
   fillTemplate,
-  isConcealed,
   isSecretValue,
   listConcealed,
   listSecretNames,
@@ -56,7 +55,7 @@ function mapSecretsOfDocument(document: ManifestDocument, replace: (found: Possi
 }
 
 function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealContext): Json {
-  if (typeof value !== 'string') return value;
+  if (typeof value !== 'string') return secrets.hide(value);
   if (listSecretNames(value).length === 0) return isNamed ? secrets.hide(unescapePlaceholders(value)) : value;
   return secrets.seal(
     value,
@@ -67,7 +66,7 @@ function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealCo
 function listFindings({ value, isValid }: ManifestDocument): readonly ManifestFinding[] {
   if (!isValid) return [];
   const forbidden = listConcealed(value).flatMap((concealed) =>
-    isSecretValue(concealed) ? listSecretNames(concealed.$secret).filter(isVariableForbiddenInManifests) : [],
+    isSecretValue(concealed) ? listSecretNames(concealed.template).filter(isVariableForbiddenInManifests) : [],
   );
   return [...forbidden.map(createForbiddenFinding), ...listMisplaced(value, [])];
 }
@@ -120,18 +119,4 @@ function unescapeMembers(value: JsonObject): JsonObject {
   const before = Object.entries(value);
   const after = before.map(([key, member]) => [key, unescapeJson(member)] as const);
   return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
-}
-
-/** Returns a key in a document that is reserved for concealed values. */
-export function findReservedKey(value: Json, path: FieldPath = []): FieldPath | undefined {
-  if (!isJsonObject(value) && !isJsonArray(value)) return undefined;
-  const members: readonly (readonly [string | number, Json])[] = isJsonArray(value)
-    ? [...value.entries()]
-    : Object.entries(value);
-  for (const [key, member] of members) {
-    if (typeof key === 'string' && CONCEALED_KEYS.includes(key)) return [...path, key];
-    const found = findReservedKey(member, [...path, key]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -21,7 +21,6 @@ import {
   limitDiagnosticsPerCode,
   type RemainingYamlBudget,
 } from './bounded-yaml.ts';
-import { findReservedKey } from './conceal.ts';
 import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
@@ -376,8 +375,6 @@ function listFieldFindings({
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   if (table === undefined) return [];
-  const reserved = findReservedKey(spec);
-  if (reserved !== undefined) return [createReservedKeyFinding(reserved)];
   const [unusable] = listBadPrototypeKeys(table.specType, spec);
   if (unusable !== undefined) return [createUnusableKeyFinding(unusable)];
   const inSpec = table.check(spec);
@@ -390,16 +387,6 @@ function listFieldFindings({
 function createUnusableKeyFinding(path: FieldPath): ManifestFinding {
   const message = `spec.${formatPath(path.slice(0, -1))} has the key \`${path.at(-1)}\`, which cannot be used`;
   return { code: 'bad-value', message, remedy: 'Use another key.', path: ['spec', ...path], target: 'key' };
-}
-
-function createReservedKeyFinding(path: FieldPath): ManifestFinding {
-  return {
-    code: 'bad-value',
-    message: `the key \`${path.at(-1)}\` is reserved`,
-    remedy: 'Choose another key: edgewise marks values with it that no output shows.',
-    path: ['spec', ...path],
-    target: 'key',
-  };
 }
 
 function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): ManifestFinding {

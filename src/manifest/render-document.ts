@@ -1,6 +1,6 @@
 import { Document, Scalar, visit } from 'yaml';
 import { escapeJobCommands, hasJobCommand } from '../model/job-commands.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { isSecretValue, listConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import { NO_ENVIRONMENT, replaceEnvironmentVariables } from './environment.ts';
@@ -26,14 +26,14 @@ export function renderManifestDocument(value: JsonObject, comment: readonly stri
   const templates = new Set(
     listConcealed(value)
       .filter(isSecretValue)
-      .map(({ $secret }) => $secret),
+      .map(({ template }) => template),
   );
-  const plain = mapConcealedMembers(value, (concealed) => (isSecretValue(concealed) ? concealed.$secret : concealed));
+  const plain = mapConcealedMembers(value, (concealed) => concealed.template ?? concealed);
   return `${lines.join('')}${renderStyled(plain, (text) => (templates.has(text) ? text : escapeVariables(text)))}`;
 }
 
 /** Renders a value that is not a manifest as YAML. Does not escape variables, because no reader fills them in. */
-export function renderPlainYaml(value: object): string {
+export function renderPlainYaml(value: Json): string {
   return renderStyled(value, (text) => text);
 }
 
@@ -41,7 +41,7 @@ export function renderPlainYaml(value: object): string {
  * Quotes text that a YAML 1.1 reader would convert to another type. Text with a job command is in double quotes, where the
  * escape that makes the command harmless does not change the value.
  */
-function renderStyled(value: object, write: (text: string) => string): string {
+function renderStyled(value: Json, write: (text: string) => string): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (place, scalar) => {

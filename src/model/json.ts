@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
+import { type ConcealedValue, isConcealed } from './concealed-value.ts';
 import { InvariantError } from './errors.ts';
 
-/** Any JSON value. Source: RFC 8259. */
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** Any JSON value (RFC 8259), and the values that stand for what no output shows. No text parses to one of those. */
+export type Json = string | number | boolean | null | ConcealedValue | readonly Json[] | JsonObject;
 
 /**
  * A JSON object. Its keys may be user data, so code must not rename them, and must build such objects with
@@ -14,7 +15,7 @@ export interface JsonObject {
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isConcealed(value);
 }
 
 export function assertJsonObject(value: unknown): JsonObject {
@@ -26,13 +27,26 @@ export function isJsonArray(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Serializes a value with sorted keys at every level and no white space. Equal values have equal texts. */
-export function toCanonicalJson(value: Json): string {
-  return stringify(value);
+/**
+ * Serializes a value with sorted keys at every level and no white space. Equal values have equal texts, and others have
+ * others: a concealed value stands in parentheses, where JSON has none. `show`: the text for it.
+ */
+export function toCanonicalJson(
+  value: Json,
+  show: (concealed: ConcealedValue) => string = (concealed) => `(${JSON.stringify(concealed)})`,
+): string {
+  if (isConcealed(value)) return show(value);
+  if (isJsonArray(value)) return `[${value.map((member) => toCanonicalJson(member, show)).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member, show)}`);
+  return `{${members.join(',')}}`;
 }
 
 /** Renders JSON for people and files: indented, sorted keys, a final line break. Equal documents have equal bytes. */
-export function renderStableJson(document: object): string {
+export function renderStableJson(document: Json): string {
   return `${JSON.stringify(JSON.parse(stringify(document)), null, 2)}\n`;
 }
 
@@ -49,9 +63,15 @@ export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base
 /** Whether two JSON values are equal. The order of keys does not matter. */
 export function isSameJson(left: Json, right: Json): boolean {
   if (left === right) return true;
+  if (isConcealed(left) || isConcealed(right))
+    return isConcealed(left) && isConcealed(right) && isSameConcealed(left, right);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (isJsonArray(left)) return isJsonArray(right) && isSameArray(left, right);
   return isJsonObject(left) && isJsonObject(right) && isSameObject(left, right);
+}
+
+function isSameConcealed(left: ConcealedValue, right: ConcealedValue): boolean {
+  return left.template === right.template && left.number === right.number;
 }
 
 function isSameArray(left: readonly Json[], right: readonly Json[]): boolean {
@@ -68,7 +88,7 @@ function isSameObject(left: JsonObject, right: JsonObject): boolean {
 export const MAX_DEPTH = 100;
 
 export function isDeeper(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || isConcealed(value)) return false;
   if (depth === 0) return true;
   return Object.values(value).some((member) => isDeeper(member, depth - 1));
 }

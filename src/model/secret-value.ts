@@ -1,30 +1,10 @@
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts';
+import { ConcealedValue, isConcealed, type SecretValue } from './concealed-value.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from './json.ts';
 
-/**
- * Values that no output shows. In every spec, plan and request above the client, one of two objects stands in the place
- * of the text:
- *
- * - `{ "$secret": "Bearer ${secret:NAME}" }`: a manifest names environment variables, and the text is made of their
- *   values. `$hidden` is absent if a variable has no value, or is not offered.
- * - `{ "$hidden": 3 }`: a live value, or a value that a manifest has in clear in a place that is named like a secret.
- *   Within a run, equal values have equal numbers.
- *
- * Only the client turns values into such objects and back, so nothing else can print, save or digest a value.
- */
-export type ConcealedValue = SecretValue | HiddenValue;
-
-export type SecretValue = JsonObject & { readonly $secret: string; readonly $hidden?: number };
-export type HiddenValue = JsonObject & { readonly $hidden: number };
-
-/** The keys of concealed values. A manifest cannot have them. */
-export const CONCEALED_KEYS: readonly string[] = ['$secret', '$hidden'];
+/** What is done with concealed values: their templates, their text for people and files, and comparisons. */
 
 export function isSecretValue(value: Json | undefined): value is SecretValue {
-  return isJsonObject(value) && typeof value['$secret'] === 'string';
-}
-
-export function isConcealed(value: Json | undefined): value is ConcealedValue {
-  return isSecretValue(value) || (isJsonObject(value) && typeof value['$hidden'] === 'number');
+  return isConcealed(value) && value.template !== undefined;
 }
 
 /** Matches an escape (`$${secret:`), or a placeholder. */
@@ -58,9 +38,19 @@ export function fillTemplate(template: string, findValue: (name: string) => stri
 }
 
 /** Formats a concealed value for people: `Bearer (secret NAME)`, `(hidden 3)`, or `(hidden)` if it has no number. */
-export function formatConcealed(value: ConcealedValue): string {
-  if (!isSecretValue(value)) return value.$hidden === 0 ? '(hidden)' : `(hidden ${value.$hidden})`;
-  return replacePlaceholders(value.$secret, (name) => `(secret ${name})`);
+export function formatConcealed({ template, number = 0 }: ConcealedValue): string {
+  if (template !== undefined) return replacePlaceholders(template, (name) => `(secret ${name})`);
+  return number === 0 ? '(hidden)' : `(hidden ${number})`;
+}
+
+/** JSON for people. What is concealed in it is in parentheses and not quoted, so that no text looks the same. */
+export function formatJson(value: Json): string {
+  return toCanonicalJson(value, (concealed) => {
+    const { template } = concealed;
+    const isWhole =
+      template === undefined || listSecretNames(template).some((name) => template === `\${secret:${name}}`);
+    return isWhole ? formatConcealed(concealed) : `(${JSON.stringify(formatConcealed(concealed))})`;
+  });
 }
 
 /** Replaces each concealed value inside JSON. Returns the same value if it contains none. */
@@ -101,8 +91,8 @@ export function withoutHiddenNumbersInObject(value: JsonObject): JsonObject {
   return mapConcealedMembers(value, removeNumber);
 }
 
-function removeNumber(concealed: ConcealedValue): Json {
-  return isSecretValue(concealed) ? { $secret: concealed.$secret } : { $hidden: 0 };
+function removeNumber({ template }: ConcealedValue): Json {
+  return template === undefined ? ConcealedValue.hidden(0) : ConcealedValue.secret(template);
 }
 
 /** Renumbers the concealed values of one output. */
@@ -114,11 +104,11 @@ export interface HiddenNumbers {
 /** Numbers the hidden values of one output by their first appearance, from 1. */
 export function createHiddenNumbers(): HiddenNumbers {
   const numbers = new Map<number, number>();
-  const renumber = (concealed: ConcealedValue): Json => {
-    if (isSecretValue(concealed)) return { $secret: concealed.$secret };
-    const number = numbers.get(concealed.$hidden) ?? numbers.size + 1;
-    numbers.set(concealed.$hidden, number);
-    return { $hidden: number };
+  const renumber = ({ template, number: given = 0 }: ConcealedValue): Json => {
+    if (template !== undefined) return ConcealedValue.secret(template);
+    const number = numbers.get(given) ?? numbers.size + 1;
+    numbers.set(given, number);
+    return ConcealedValue.hidden(number);
   };
   return {
     inJson: (value) => mapConcealed(value, renumber),
@@ -148,7 +138,45 @@ export function alignMembers(live: JsonObject, desired: JsonObject): JsonObject 
   return after.every(([, member], at) => member === before[at]?.[1]) ? live : Object.fromEntries(after);
 }
 
-function isSameSecret(live: Json, { $hidden }: SecretValue): boolean {
-  if ($hidden === undefined) return live !== null && live !== '';
-  return isConcealed(live) && live.$hidden === $hidden;
+function isSameSecret(live: Json, { number }: SecretValue): boolean {
+  if (number === undefined) return live !== null && live !== '';
+  return isConcealed(live) && live.number === number;
+}
+
+/**
+ * Files that are read again spell a concealed value as `{"$secret":"Bearer ${secret:NAME}"}` or `{"$hidden":3}`. Each
+ * key of a user that begins with `$` has one more `$` there, so that nothing of a user is read as a concealed value.
+ */
+export function toFileJson(value: Json): Json {
+  if (isConcealed(value)) return { ...value.toJSON() };
+  return mapMembers(value, toFileJson, (key) => (key.startsWith('$') ? `$${key}` : key));
+}
+
+/** Returns what a file says. Throws `ReservedKeyError` for a key with one `$` that is not that of a concealed value. */
+export function fromFileJson(value: Json): Json {
+  const names = isJsonObject(value) ? Object.keys(value) : [];
+  const reserved = names.find((name) => name.startsWith('$') && !name.startsWith('$$'));
+  if (reserved === undefined)
+    return mapMembers(value, fromFileJson, (key) => (key.startsWith('$') ? key.slice(1) : key));
+  const { $secret, $hidden } = isJsonObject(value) && names.length === 1 ? value : {};
+  if (typeof $secret === 'string') return ConcealedValue.secret($secret);
+  if (typeof $hidden === 'number') return ConcealedValue.hidden($hidden);
+  throw new ReservedKeyError(reserved);
+}
+
+/** A file has a key that begins with one `$`, and no concealed value. `message`: the key. */
+export class ReservedKeyError extends Error {
+  override readonly name = 'ReservedKeyError';
+}
+
+function mapMembers(value: Json, visit: (member: Json) => Json, toKey: (key: string) => string): Json {
+  if (isJsonArray(value)) {
+    const members = value.map(visit);
+    return members.every((member, at) => member === value[at]) ? value : members;
+  }
+  if (!isJsonObject(value)) return value;
+  const before = Object.entries(value);
+  const after = before.map(([key, member]) => [toKey(key), visit(member)] as const);
+  const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);
+  return isSame ? value : Object.fromEntries(after);
 }

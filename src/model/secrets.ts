@@ -1,12 +1,7 @@
+import { ConcealedValue, isConcealed, type SecretValue } from './concealed-value.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH, toCanonicalJson } from './json.ts';
 import { createSecretMatcher, MIN_SECRET_LENGTH, type SecretMatcher } from './secret-matcher.ts';
-import {
-  type ConcealedValue,
-  isConcealed,
-  isSecretValue,
-  mapConcealedMembers,
-  type SecretValue,
-} from './secret-value.ts';
+import { mapConcealedMembers } from './secret-value.ts';
 
 /**
  * Finds and redacts the secrets of a run (API keys, and tokens of GitHub and GitLab) by their values, in any text. A
@@ -19,7 +14,7 @@ export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   addVariable: () => undefined,
   redact: (text) => text,
   find: () => undefined,
-  seal: (template) => ({ $secret: template }),
+  seal: (template) => ConcealedValue.secret(template),
   publish: (text) => text,
   hide: (value) => value,
   hideLive: (value) => value,
@@ -45,7 +40,7 @@ export interface SecretRedactor extends ValueConcealer {
   readonly find: (text: string) => SecretMatch | undefined;
 }
 
-/** Turns values that no output may show into concealed values, and back. `secret-value.ts` describes them. */
+/** Turns values that no output may show into concealed values, and back. */
 export interface ValueConcealer {
   /** Conceals a text with placeholders. `value`: the text with the values of its variables; `undefined` if not known. */
   readonly seal: (template: string, value: string | undefined) => SecretValue;
@@ -127,15 +122,14 @@ function createValueConcealer(): ValueConcealer {
     numbers.set(text, number);
     return number;
   };
-  const conceal = (value: Json) => ({ $hidden: toNumber(value) });
+  const conceal = (value: Json) => ConcealedValue.hidden(toNumber(value));
   const hide = (value: Json) => {
     secret.add(value);
     return conceal(value);
   };
   return {
     seal: (template, value) => {
-      if (value === undefined) return { $secret: template };
-      return { $secret: template, ...hide(value) };
+      return ConcealedValue.secret(template, value === undefined ? undefined : hide(value).number);
     },
     publish: (text) => {
       published.add(text);
@@ -160,12 +154,10 @@ function listSecretTexts(value: Json): readonly string[] {
   return Object.values(value).flatMap(listSecretTexts);
 }
 
-function revealValue(concealed: ConcealedValue, values: readonly Json[]): Json {
-  const value = concealed.$hidden === undefined ? undefined : values[concealed.$hidden - 1];
+function revealValue({ template = 'a hidden field', number }: ConcealedValue, values: readonly Json[]): Json {
+  const value = number === undefined ? undefined : values[number - 1];
   if (value !== undefined) return value;
-  throw new UnknownSecretError(
-    `The value of ${isSecretValue(concealed) ? concealed.$secret : 'a hidden field'} is not known`,
-  );
+  throw new UnknownSecretError(`The value of ${template} is not known`);
 }
 
 /** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */

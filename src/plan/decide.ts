@@ -247,8 +247,8 @@ function listDrifted(found: readonly FieldDifference[]): readonly string[] {
 /** A secret without a value stands in the live spec, in the place of the value that it cannot be compared with. */
 function listUncomparedSecretNotes(live: Spec): readonly string[] {
   return Object.entries(live).flatMap(([field, value]) => {
-    const unknown = listConcealed(value).filter((one) => isSecretValue(one) && one.$hidden === undefined);
-    const names = [...new Set(unknown.filter(isSecretValue).flatMap(({ $secret }) => listSecretNames($secret)))];
+    const unknown = listConcealed(value).filter((one) => isSecretValue(one) && one.number === undefined);
+    const names = [...new Set(unknown.filter(isSecretValue).flatMap(({ template }) => listSecretNames(template)))];
     return names.length === 0 ? [] : [`${field} is not compared with ${names.join(', ')}: not set, or not offered`];
   });
 }

@@ -6,9 +6,10 @@ import { getPathIdsOfResource, toModulePath, toResourcePath } from '../kinds/pat
 import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../kinds/walk.ts';
+import type { ConcealedValue } from '../model/concealed-value.ts';
 import { ApiError } from '../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, decodeBodyText, isSuccess } from '../model/http.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, toDigest } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { mapConcealedMembers } from '../model/secret-value.ts';
 import { createSecretRegistry, type ValueConcealer } from '../model/secrets.ts';
@@ -71,7 +72,8 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
   // Maps the name of a kind to the ids of its created resources, oldest first. `list` returns only these resources,
   // because an apply lists resources only to find new ones.
   const createdIds = new Map(OWNED_KINDS.map(({ name }): [string, string[]] => [name, []]));
-  const client = createCopyClient(createCopiedAccount(live, now), (failed) => {
+  const texts = createTextsForConcealed(live);
+  const client = createCopyClient(createCopiedAccount({ live, now, texts }), texts, (failed) => {
     rejection = failed;
   });
   return {
@@ -107,17 +109,21 @@ export function createSimulatedAccount({ live, now, onWrite }: CopyOptions): Sim
 const KEY = randomUUID();
 
 /** Creates a bundled server that contains the resources of the live state. */
-function createCopiedAccount(live: LiveState, now: () => Date): Server {
+function createCopiedAccount({ live, now, texts }: Pick<CopyOptions, 'live' | 'now'> & CopyTexts): Server {
   return createServer({
     now,
     idSeed: 'rehearsal',
     apiKeys: [parseApiKey(`${KEY}:admin`)],
     seed: { externals: listUnread(live) },
-    existing: listExisting(live),
+    existing: listExisting(live, texts),
   });
 }
 
-function createCopyClient(server: Server, onRejection: (rejection: SimulatedRejection) => void): Client {
+function createCopyClient(
+  server: Server,
+  texts: ConcealedAsText,
+  onRejection: (rejection: SimulatedRejection) => void,
+): Client {
   let sent = 0;
   return createClient({
     send: async (request) => {
@@ -134,20 +140,34 @@ function createCopyClient(server: Server, onRejection: (rejection: SimulatedReje
     pageSize: 100,
     concurrency: 1,
     sleep: async () => undefined,
-    secrets: { ...createSecretRegistry(), ...CONCEALED_AS_TEXT },
+    secrets: { ...createSecretRegistry(), ...texts },
   });
 }
 
-/** In the copy, a text stands for each concealed value, so that no secret gets there. */
-const CONCEALED_PREFIX = 'concealed value ';
+type ConcealedAsText = Pick<ValueConcealer, 'reveal' | 'hideLive'>;
 
-const CONCEALED_AS_TEXT: Pick<ValueConcealer, 'reveal' | 'hideLive'> = {
-  reveal: (body) => mapConcealedMembers(body, (value) => `${CONCEALED_PREFIX}${toCanonicalJson(value)}`),
-  hideLive: (value) => {
-    if (typeof value !== 'string' || !value.startsWith(CONCEALED_PREFIX)) return value;
-    return parseJson(value.slice(CONCEALED_PREFIX.length)) ?? value;
-  },
-};
+interface CopyTexts {
+  readonly texts: ConcealedAsText;
+}
+
+/**
+ * In the copy, a text stands for each concealed value, so that no secret gets there. It contains a digest of all live
+ * values, so that none of them is the same text.
+ */
+function createTextsForConcealed(live: LiveState): ConcealedAsText {
+  let digest: string | undefined;
+  const values = new Map<Json, ConcealedValue>();
+  return {
+    reveal: (body) =>
+      mapConcealedMembers(body, (value) => {
+        digest ??= toDigest(listLive(live).map(({ spec }) => spec));
+        const text = `concealed value ${digest} ${value.number ?? ''} ${value.template ?? ''}`;
+        values.set(text, value);
+        return text;
+      }),
+    hideLive: (value) => values.get(value) ?? value,
+  };
+}
 
 function parseRejection(text: string): SimulatedRejection {
   const body = parseJson(text);
@@ -165,19 +185,21 @@ function listUnread({ resources }: LiveState): readonly string[] {
   return [...prefixes].map((prefix) => `${prefix}_*`);
 }
 
-function listExisting({ resources, attachments }: LiveState): readonly ImportedResource[] {
-  const owned = [...resources.values()].flatMap((members) => members.toSorted(compareByAge));
-  return [...owned, ...attachments.values()].map(toImportedResource);
+function listExisting(live: LiveState, texts: ConcealedAsText): readonly ImportedResource[] {
+  return listLive(live).map((resource) => {
+    const { kind, id, createdAt, computed } = resource;
+    return { kind, id, createdAt, spec: toRequestForm(resource, texts), computed };
+  });
 }
 
-function toImportedResource(resource: LiveResource): ImportedResource {
-  const { kind, id, createdAt, computed } = resource;
-  return { kind, id, createdAt, spec: toRequestForm(resource), computed };
+function listLive({ resources, attachments }: LiveState): readonly LiveResource[] {
+  const owned = [...resources.values()].flatMap((members) => members.toSorted(compareByAge));
+  return [...owned, ...attachments.values()];
 }
 
 /** Converts a spec to the form of requests: unset fields are omitted, and the metadata contains the mark. */
-function toRequestForm({ spec, mark }: LiveResource): Spec {
-  const { metadata = '', ...fields } = CONCEALED_AS_TEXT.reveal(spec);
+function toRequestForm({ spec, mark }: LiveResource, texts: ConcealedAsText): Spec {
+  const { metadata = '', ...fields } = texts.reveal(spec);
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
   const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

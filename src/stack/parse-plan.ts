@@ -1,6 +1,7 @@
 import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { fromFileJson, ReservedKeyError } from '../model/secret-value.ts';
 import type { Write } from '../model/write.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstSchemaIssue } from '../schemas/results.ts';
@@ -53,8 +54,16 @@ function parseEntry(entry: Json, name: string): PlanFileEntry {
   if (plan === undefined || !isJsonObject(plan)) throw createPlanError(name, 'its stack has no plan');
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, plan);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the plan'}: ${issue.message}`);
-  // The schema has checked `plan`. Its own output would lack keys such as __proto__.
-  return { plan: toPlan(plan as unknown as PlanFileContent) };
+  return { plan: toPlan(readConcealed(plan, name) as PlanFileContent) }; // the schema has checked it; its own output would lack keys such as __proto__
+}
+
+function readConcealed(plan: JsonObject, name: string): unknown {
+  try {
+    return fromFileJson(plan);
+  } catch (error) {
+    if (error instanceof ReservedKeyError) throw createPlanError(name, `it has the key ${error.message}`, error);
+    throw error;
+  }
 }
 
 /** Leaves out what a plan file has for readers. */
@@ -68,7 +77,7 @@ function findFailureMessage({ error, diagnostics = [] }: JsonObject): string {
   return typeof first?.['message'] === 'string' ? first['message'] : 'it does not say why';
 }
 
-function createPlanError(name: string, why: string): StackError {
+function createPlanError(name: string, why: string, cause?: Error): StackError {
   const remedy = 'Make one with edgewise plan -o FILE.';
-  return new StackError(`${name} is not a plan file: ${why}`, { reason: 'invalid', remedy });
+  return new StackError(`${name} is not a plan file: ${why}`, { reason: 'invalid', remedy, cause });
 }

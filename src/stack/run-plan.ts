@@ -88,7 +88,7 @@ export async function openApply(
 function refuseUnknownSecrets(writes: readonly Write[]): void {
   const found = writes.flatMap((write) => {
     const secrets = listConcealed(write.body ?? {}).filter(isSecretValue);
-    const names = secrets.filter(({ $hidden }) => $hidden === undefined).flatMap((one) => listSecretNames(one.$secret));
+    const names = secrets.filter(({ number }) => number === undefined).flatMap((one) => listSecretNames(one.template));
     return [...new Set(names)].map((name) => ({ name, message: `${write.address} needs the value of ${name}` }));
   });
   if (found.length === 0) return;

@@ -300,13 +300,6 @@ describe('a manifest', () => {
     expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { 'x-a': `${D}{secret:NAME}` } });
   });
 
-  it('refuses the keys of concealed values', async () => {
-    const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ a: { $hidden: 1 } }) });
-    const { exitCode, stdout, stderr } = await workspace.edgewise('validate');
-    expect(exitCode).toBe(3);
-    expect(`${stdout}${stderr}`).toContain('the key `$hidden` is reserved');
-  });
-
   it('causes a warning for a secret in clear text, without its line', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ Cookie: CLEAR }) });
     const { exitCode, stdout } = await workspace.edgewise('validate');

@@ -5,17 +5,10 @@ import { findMemberType } from '../../kinds/walk.ts';
 import { getAddressName } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
-import {
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  omitUndefined,
-  toCanonicalJson,
-} from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, omitUndefined } from '../../model/json.ts';
 import { hasDeliveredToken } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { containsConcealed, formatConcealed, isConcealed } from '../../model/secret-value.ts';
+import { containsConcealed, formatJson } from '../../model/secret-value.ts';
 import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { formatAddressWithDuplicateId } from '../view/inventory-view.ts';
 import { redactInventory } from '../view/redact.ts';
@@ -143,8 +136,7 @@ function readStep(value: Json, step: string | number): Json {
 
 /** Removes a final line break, because the caller adds one. Escapes other unprintable characters. */
 function formatRowValue(value: Json): string {
-  if (isConcealed(value)) return toPrintable(formatConcealed(value));
-  return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
+  return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : formatJson(value));
 }
 
 function computeTypeAt(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {

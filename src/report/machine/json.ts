@@ -12,11 +12,12 @@ import {
 } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
-import { type JsonObject, renderStableJson } from '../../model/json.ts';
+import { type Json, type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, isSamePlan, PLAN_FORMAT, type SafetyViolation } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
+import { toFileJson } from '../../model/secret-value.ts';
 import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
 import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
@@ -66,9 +67,10 @@ export function createResultDocument(
   command: string | undefined,
   stacks: readonly ResultEntry[],
   more: RunFacts = {},
-): object {
+): Json {
   const ok = more.failure === undefined && stacks.every((entry) => entry.ok);
-  return { ...more, format: PLAN_FORMAT, command: command ?? null, ok, stacks };
+  const document: object = { ...more, format: PLAN_FORMAT, command: command ?? null, ok, stacks };
+  return toFileJson(document as JsonObject); // all of it is JSON, besides members that are undefined
 }
 
 export function renderResultJson(...parts: Parameters<typeof createResultDocument>): string {

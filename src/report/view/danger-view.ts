@@ -14,8 +14,9 @@ import {
 import type { ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson, toDigest } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { formatJson } from '../../model/secret-value.ts';
 import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
@@ -388,7 +389,7 @@ function formatDangerValue(type: OptionalFieldType, value: Json | undefined, nam
 function formatWholeValue(type: OptionalFieldType, value: Json, names: ResourceNames): string {
   if (typeof value === 'boolean') return String(value);
   if (value === null) return '';
-  if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
+  if (type?.type === 'json') return toPrintable(formatJson(value));
   if (type?.type === 'list' && isJsonArray(value) && type.of.type === 'object')
     return value.map((member) => formatDangerMember(type.of, member, names)).join(', ');
   if (type?.type !== 'object' || !isJsonObject(value)) return listScalarTexts(type, value, names).join(', ');

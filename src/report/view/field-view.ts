@@ -4,10 +4,11 @@ import { getNormalUnsetFieldValue } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
+import { isConcealed } from '../../model/concealed-value.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatConcealed, isConcealed } from '../../model/secret-value.ts';
+import { formatConcealed } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listFullWordsOfCutCommand, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
@@ -187,8 +188,8 @@ function listFieldNotes(
   if (isHidden) return ['cannot be compared: the service does not show it'];
   if (origin === 'drift' && origins.drift !== undefined) return listRevertNotes(difference, type, origins.drift);
   const notes: string[] = [];
-  if (isAbsentOrEmptyCollection(from) && isJsonObject(to) && !isConcealed(to)) notes.push('added');
-  if (isAbsentOrEmptyCollection(to) && isJsonObject(from) && !isConcealed(from)) notes.push('removed');
+  if (isAbsentOrEmptyCollection(from) && isJsonObject(to)) notes.push('added');
+  if (isAbsentOrEmptyCollection(to) && isJsonObject(from)) notes.push('removed');
   if (forcesReplace) notes.push('forces replacement');
   const word = origins[origin];
   return word === undefined ? notes : [...notes, word];
@@ -462,8 +463,7 @@ function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
-  const isTakenApart =
-    isJsonObject(value) && !isConcealed(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
+  const isTakenApart = isJsonObject(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
   if (!isTakenApart || isAbsentOrEmptyCollection(value)) return [{ type, path, value }];
   return Object.entries(value)
     .filter(([name, member]) => !isAbsentOrEmptyCollection(member) || isTelling(type, name))
@@ -558,7 +558,8 @@ function isReferenceMap(type: OptionalFieldType): boolean {
 }
 
 export function isAbsentOrEmptyCollection(value: Json | undefined): boolean {
-  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+  if (typeof value !== 'object' || value === null) return value === undefined || value === null;
+  return !isConcealed(value) && Object.keys(value).length === 0;
 }
 
 /** Also true for empty lists and objects, and for concealed values. */

@@ -8,6 +8,7 @@ import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
 import { hasDeliveredToken, isCopiedMark, isRetiring, toFieldDigest } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { formatJson } from '../../model/secret-value.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { listNonDefaultLeaves, renderScalar } from './field-view.ts';
@@ -151,7 +152,7 @@ function formatNamedPath(path: FieldPath, names: NamedScope['names']): string {
 }
 
 function formatInventoryValue(value: Json, names: NamedScope['names']): string {
-  if (typeof value !== 'string') return toPrintable(JSON.stringify(value));
+  if (typeof value !== 'string') return toPrintable(formatJson(value));
   const name = names.get(value);
   return name === undefined ? quoteIfNeeded(value) : `${quoteIfNeeded(value)} (${name})`;
 }

@@ -1,9 +1,8 @@
 import { parseIgnoredPart } from '../../kinds/ignored-parts.ts';
 import type { Change, LeftValue } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
-import { toCanonicalJson } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatConcealed, mapConcealed } from '../../model/secret-value.ts';
+import { formatJson } from '../../model/secret-value.ts';
 import type { ResourceNames } from './field-view.ts';
 
 /**
@@ -56,7 +55,7 @@ function formatPathOfValue(path: string, names: ResourceNames): string {
 
 function formatLeftValue(value: LeftValue['from']): string {
   if (value === undefined) return 'not set';
-  const text = toCanonicalJson(mapConcealed(value, formatConcealed));
+  const text = formatJson(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 

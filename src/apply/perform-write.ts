@@ -96,7 +96,7 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
   if (isCreate(write)) return sendCreate(write, context);
   if (!isOfDelivery(write)) return sendWrite(write, context);
-  const failure = await context.deliveries.deliverPostponed(write.address);
+  const failure = await context.deliveries.finish(write.address);
   return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
 }
 
@@ -257,7 +257,8 @@ async function acceptFound(
 
 /**
  * Checks the response to a creation, and delivers the token in it. A credential that differs from the request is
- * deleted, and its token is not delivered.
+ * deleted, and its token is not delivered. If the delivery fails, the credential was created all the same: the write that
+ * records the delivery fails.
  */
 async function acceptAnswer(
   write: CreateWrite,
@@ -269,11 +270,9 @@ async function acceptAnswer(
   const { live, token } = judged;
   const unaccepted = live === undefined ? [NO_ID] : await storeCreation(write, { sent, live }, context);
   const isPostponed = unaccepted.length === 0 && context.postponedDeliveries.has(write.address);
-  const delivery = token === undefined ? undefined : { write, token, id: live?.id ?? '' };
-  if (delivery !== undefined && isPostponed) context.deliveries.postpone(delivery);
-  const failure = delivery === undefined || isPostponed ? undefined : await context.deliveries.deliver(delivery);
-  const failures = [...(failure === undefined ? [] : [failure]), ...unaccepted];
-  if (live === undefined || failures.length > 0) return createFailedOutcome(write, failures.join('; '));
+  const undelivered = token && (await context.deliveries.start({ write, token, id: live?.id ?? '' }, isPostponed));
+  if (live === undefined || unaccepted.length > 0)
+    return createFailedOutcome(write, [...(undelivered === undefined ? [] : [undelivered]), ...unaccepted].join('; '));
   return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 

@@ -6,6 +6,7 @@ import type { Client } from '../client/client.ts';
 import type { WriteBoundary } from '../files/boundary.ts';
 import { isOwnedByAnotherUser } from '../files/owners.ts';
 import {
+  checkPrivateFolder,
   checkReplaceable,
   createFolder,
   createPrivateFolder,
@@ -263,13 +264,18 @@ async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<
 /** Creates the sink for tokens whose own sink failed: each token gets a new private folder below `parent`. */
 export function createRescueSink(parent: string): TokenSink {
   return {
-    test: async () => [],
+    test: async () => {
+      await checkPrivateFolder(parent, RESCUE_PREFIX);
+      return [];
+    },
     deliver: async (recipient, token) => {
-      const folder = await createPrivateFolder(parent, 'edgewise-rescue-');
+      const folder = await createPrivateFolder(parent, RESCUE_PREFIX);
       return createDirectorySink(folder, folder, { roots: [folder] }).deliver(recipient, token);
     },
   };
 }
+
+export const RESCUE_PREFIX = 'edgewise-rescue-';
 
 /** The result of a delivery. If `failure` is set, the credential's own sink did not store the token. */
 interface Delivery {
@@ -309,10 +315,10 @@ async function rescueToken(
   const { address } = recipient;
   try {
     const place = await rescue.deliver(recipient, token);
-    const failure = `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
+    const failure = `the credential was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
     return { token: { address, deliveredTo: place, rescued: true }, failure };
   } catch (error) {
-    const failure = `it was created, but its token could neither be delivered (${why}) nor rescued (${getErrorMessage(error)}). The next apply replaces the credential`;
+    const failure = `the credential was created, but its token could neither be delivered (${why}) nor rescued (${getErrorMessage(error)}). The next apply replaces the credential`;
     return { failure };
   }
 }
@@ -337,13 +343,32 @@ export class TokenDeliveries {
   readonly tokens: ApplyResult['tokens'][number][] = [];
   readonly #context: DeliveryContext;
   readonly #postponed = new Map<Address, NewToken>();
+  readonly #failed = new Map<Address, string>();
 
   constructor(context: DeliveryContext) {
     this.#context = context;
   }
 
-  /** Delivers the token of a created credential. Resolves with the reason if that fails, otherwise with `undefined`. */
-  async deliver({ write: { address, mark }, token, id }: NewToken): Promise<string | undefined> {
+  /**
+   * Delivers the token of a created credential, or keeps it in memory until `finish`. Resolves with the reason if the
+   * token was not delivered, otherwise with `undefined`.
+   */
+  async start(one: NewToken, isPostponed: boolean): Promise<string | undefined> {
+    const { address } = one.write;
+    if (!isPostponed) return this.#deliver(one);
+    this.#postponed.set(address, one);
+    return undefined;
+  }
+
+  /** Delivers a postponed token, once. Resolves with the reason if the token of the credential was not delivered. */
+  async finish(address: Address): Promise<string | undefined> {
+    const one = this.#postponed.get(address);
+    this.#postponed.delete(address);
+    if (one !== undefined) await this.#deliver(one);
+    return this.#failed.get(address);
+  }
+
+  async #deliver({ write: { address, mark }, token, id }: NewToken): Promise<string | undefined> {
     const { name, stack } = mark;
     const { sinks, client, known } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');
@@ -352,18 +377,7 @@ export class TokenDeliveries {
       deliverToken(recipient, token, { sink, rescue: sinks.rescue }),
     );
     if (place !== undefined) this.tokens.push(place);
+    if (failure !== undefined) this.#failed.set(address, failure);
     return failure;
-  }
-
-  /** Keeps a token in memory, until `deliverPostponed`. */
-  postpone(one: NewToken): void {
-    this.#postponed.set(one.write.address, one);
-  }
-
-  /** Delivers the postponed token of a credential, if there is one, once. Resolves like `deliver`. */
-  async deliverPostponed(address: Address): Promise<string | undefined> {
-    const one = this.#postponed.get(address);
-    this.#postponed.delete(address);
-    return one && this.deliver(one);
   }
 }

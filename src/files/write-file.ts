@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../model/errors.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
+import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -176,7 +177,7 @@ async function withTemporaryFile(
   act: (temporary: string, handle: FileHandle) => Promise<void>,
 ): Promise<void> {
   const base = toTemporaryBase(file, options);
-  const temporary = join(dirname(base), `.${basename(base)}.${crypto.randomUUID()}`);
+  const temporary = join(dirname(base), toTemporaryName(basename(base), crypto.randomUUID()));
   const handle = await open(temporary, 'wx', options.mode);
   try {
     await act(temporary, handle);
@@ -194,9 +195,9 @@ export async function keepAside(path: string, boundary: WriteBoundary): Promise<
   return inFolderOf(checkWritePath(path, boundary), async (file) => {
     if (!(await exists(file))) return undefined;
     let number = 1;
-    while (await exists(`${file}.${number}`)) number += 1;
-    await rename(file, `${file}.${number}`);
-    return `${basename(file)}.${number}`;
+    while (await exists(toAsideName(file, number))) number += 1;
+    await rename(file, toAsideName(file, number));
+    return toAsideName(basename(file), number);
   });
 }
 
@@ -241,6 +242,22 @@ export async function writeToDeviceOrPipe(
 /** Creates a folder that only this user can enter, below `parent`. Returns its real path. */
 export async function createPrivateFolder(parent: string, prefix: string): Promise<string> {
   return realpath(await mkdtemp(join(parent, prefix)));
+}
+
+/** Rejects if a file cannot be written to a private folder below `parent` now. Leaves nothing. */
+export async function checkPrivateFolder(parent: string, prefix: string): Promise<void> {
+  const folder = await createPrivateFolder(parent, prefix);
+  try {
+    const handle = await open(join(folder, 'probe'), 'wx', 0o600);
+    try {
+      await handle.writeFile('\n');
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /**
@@ -288,18 +305,6 @@ async function openUnlinkedFileIn(folder: string): Promise<UnlinkedFile> {
  * milliseconds; a minute allows for slow network file systems.
  */
 const ABANDONED_MS = 60_000;
-
-const TEMPORARY_NAME = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Returns the name from which the name of a temporary file was made. `undefined` for other files. */
-function findTemporaryBase(name: string): string | undefined {
-  return TEMPORARY_NAME.exec(name)?.[1];
-}
-
-/** Whether a path has the name of a temporary file of edgewise, next to a file whose name ends with `ending`. */
-export function isTemporaryName(path: string, ending: string): boolean {
-  return findTemporaryBase(basename(path))?.endsWith(ending) === true;
-}
 
 /** Removes the temporary files that killed runs left next to a file, unless the file must not be written. */
 export async function removeStaleTempFiles(path: string, boundary: WriteBoundary): Promise<void> {

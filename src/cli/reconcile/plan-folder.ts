@@ -1,8 +1,9 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isBelow } from '../../files/boundary.ts';
+import { isTemporaryName } from '../../files/file-names.ts';
 import { isOwnedByAnotherUser } from '../../files/owners.ts';
-import { createFolder, isTemporaryName, removeFile } from '../../files/write-file.ts';
+import { createFolder, removeFile } from '../../files/write-file.ts';
 import { isResourceName } from '../../model/address.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';

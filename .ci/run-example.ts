@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,6 +20,8 @@ interface RunnableExample {
   /** A seed file: the resources of the account. */
   readonly live: string | undefined;
   readonly faults: string | undefined;
+  /** Whether the folder is a new git repository. */
+  readonly isInGit: boolean;
   /** A request of another user, sent right before the first request of edgewise with the same method and path. */
   readonly concurrent: { readonly line: string; readonly body: string } | undefined;
 }
@@ -42,7 +45,7 @@ export function readExample(example: string): RunnableExample {
   );
   const session = codes.find(({ language }) => language === 'console')?.text ?? '';
   const named = codes.flatMap(({ text, title }) => {
-    const [, name, encoding] = /^`([\w./-]+)`(.*):$/.exec(title) ?? [];
+    const [, name, encoding] = /^(?:In a git repository, )?`([\w./-]+)`(.*):$/.exec(title) ?? [];
     return name === undefined
       ? []
       : [{ name, text, encoding: encoding === ', in ISO-8859-1' ? 'latin1' : 'utf8' } as const];
@@ -57,6 +60,7 @@ export function readExample(example: string): RunnableExample {
     ),
     live: named.find(({ name }) => name === LIVE)?.text,
     faults: named.find(({ name }) => name === FAULTS)?.text,
+    isInGit: codes.some(({ title }) => title.startsWith('In a git repository')),
     concurrent: other && { line: /`(.*?)`/.exec(other.title)?.[1] ?? '', body: other.text },
   };
 }
@@ -91,6 +95,7 @@ export async function runExample({
   files,
   live,
   faults,
+  isInGit,
   concurrent,
 }: RunnableExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
@@ -99,6 +104,7 @@ export async function runExample({
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
       writeFileSync(join(cwd, name), content);
     }
+    if (isInGit) execFileSync('git', ['init', '--quiet'], { cwd });
     const server = createServer({
       now: () => NOW,
       idSeed: 'example',
@@ -115,7 +121,7 @@ export async function runExample({
       cwd,
       transport,
       onWrite,
-      env: { GITHUB_TOKEN: TOKEN },
+      env: { GITHUB_TOKEN: TOKEN, PATH: process.env['PATH'] ?? '' },
     });
     return { exitCode, output };
   } finally {

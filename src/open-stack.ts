@@ -6,6 +6,7 @@ import type { FindTakingOverStack } from './model/stack-tree.ts';
 import type { Transport } from './model/transport.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
+import { findTokensInGit } from './repository/token-files.ts';
 import { findTakingOverStack } from './run/hand-over.ts';
 import { findStackAmongOthers } from './run/neighbours.ts';
 import type { ServiceSettingOptions } from './settings/table.ts';
@@ -88,6 +89,7 @@ async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Pro
     ...own,
     rehearse: rehearsePlan,
     listMissingManifests,
+    findTokensInGit,
     cwd: cwd ?? own.cwd,
     env: env ?? own.env,
     now: now ?? own.now,

@@ -29,8 +29,16 @@ export function createStarter({ stack, baseUrl, hasDefaults, schema }: StarterOp
   return [
     { path: 'edgewise.yaml', text: hasDefaults && baseUrl === undefined ? renderShortStack(stack) : whole },
     { path: 'example.yaml', text: `${modeline}${EXAMPLE}` },
+    {
+      path: IGNORE_FILE,
+      text: `# Tokens of new credentials, with \`tokens: { default: { directory: tokens } }\` in the Stack.\n${TOKENS_IGNORED}\n`,
+    },
   ];
 }
+
+/** Keeps the tokens of new credentials out of git. */
+export const IGNORE_FILE = '.gitignore';
+export const TOKENS_IGNORED = '/tokens/';
 
 function renderShortStack(name: string): string {
   // Quoted if YAML would read the name as another type, such as `null` or `17`.

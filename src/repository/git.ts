@@ -22,8 +22,8 @@ const run = promisify(execFile);
 export interface GitRepository {
   /** Real path of the folder with `.git`. */
   readonly top: string;
-  /** Runs git in `top`, and returns what it prints. Rejects with a `GitError`. */
-  readonly run: (args: readonly string[]) => Promise<string>;
+  /** Runs git in `top`, and returns what it prints. `input`: its standard input. Rejects with a `GitError`. */
+  readonly run: (args: readonly string[], input?: string) => Promise<string>;
 }
 
 export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets'>;
@@ -43,12 +43,13 @@ export function openGitRepository(folder: string, host: GitHost): GitRepository 
 
 const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
 
-function createRepository(
+/** Opens a repository by its top folder, whoever owns it: git checks the owner by its own rules. */
+export function createRepository(
   top: string,
   { env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'env' | 'secrets'>,
 ): GitRepository {
   const env = withoutSecretVariables(given, secrets);
-  return { top, run: (args) => runGit(top, args, env) };
+  return { top, run: (args, input) => runGit(top, { args, input }, env) };
 }
 
 /**
@@ -112,7 +113,12 @@ const TIMEOUT_MS = 120_000;
  */
 const SEARCH_FOLDER = import.meta.dirname;
 
-async function runGit(top: string, args: readonly string[], env: Host['env']): Promise<string> {
+interface GitCommand {
+  readonly args: readonly string[];
+  readonly input?: string | undefined;
+}
+
+async function runGit(top: string, { args, input }: GitCommand, env: Host['env']): Promise<string> {
   try {
     const running = run('git', ['-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
       cwd: SEARCH_FOLDER,
@@ -122,7 +128,7 @@ async function runGit(top: string, args: readonly string[], env: Host['env']): P
       killSignal: 'SIGKILL',
     });
     // If git ends before it has read everything, its exit code says why.
-    running.child.stdin?.on('error', () => undefined).end();
+    running.child.stdin?.on('error', () => undefined).end(input);
     const { stdout, stderr } = await running;
     // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
     if (/^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw new IncompleteAnswer(stderr);

@@ -1,3 +1,4 @@
+import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Send } from '../model/http.ts';
@@ -54,6 +55,8 @@ export interface Host {
    * `repository`. Absent: the manifests that are there count as complete.
    */
   readonly listMissingManifests?: ListMissingManifests;
+  /** Finds token folders whose files could get into git. A parameter for the same reason. Absent: nothing is asked. */
+  readonly findTokensInGit?: FindTokensInGit<Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>>;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenedTransport>;
 }

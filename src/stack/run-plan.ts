@@ -1,9 +1,11 @@
 import { tmpdir } from 'node:os';
 import { type StartedApply, startApply } from '../apply/apply.ts';
+import { createRescueFolder, listTokenFolders, type TokenInGit } from '../apply/token-files.ts';
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toServiceTime } from '../model/clock.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
@@ -11,6 +13,7 @@ import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, TOKEN_COMMAND_TIMEOUT_MS, type TokenSettings } from '../model/stack.ts';
+import type { DesiredState } from '../model/state.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
@@ -132,9 +135,11 @@ export function resolveTokenSettings(
 /** The token sinks of an apply. They are chosen before the user is asked for consent. */
 export interface ChosenSinks {
   readonly sinks: TokenSinks;
+  /** Tries the place of rescued tokens, if the plan creates a token. Rejects if there is none. Called before any write. */
+  readonly testRescue: () => Promise<void>;
   /**
-   * Tests the sinks before the first write. Rejects if a sink does not work. Resolves with the warnings of the sinks,
-   * each once.
+   * Tests the sinks before the first write. Rejects if a token could get into git, or if a sink does not work. Resolves
+   * with the warnings of the sinks, each once.
    */
   readonly test: () => Promise<readonly string[]>;
 }
@@ -144,17 +149,93 @@ export interface ChosenSinks {
  * a secret that is unknown. `sinks`: those of the caller, which take precedence over `tokens`.
  */
 export function chooseTokenSinks(
-  { writes }: Pick<Plan, 'writes'>,
-  { tokens, sinks: own }: { readonly tokens: TokenSettings; readonly sinks?: TokenSinks | undefined },
-  { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets'>,
+  plan: Pick<Plan, 'writes' | 'diagnostics'>,
+  parts: TokenParts,
+  host: TokenHost,
 ): ChosenSinks {
+  const { writes, diagnostics } = plan;
+  const { tokens, sinks: own } = parts;
+  const { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR } = host;
   refuseUnknownSecrets(writes);
   refuseSecrets(tokens, secrets);
+  refuseTokensInGit(diagnostics.filter(({ code }) => code === 'token-in-git'));
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
   const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
   const sinks = own ?? createTokenSinks(tokens, given);
-  const chosen = new Set(writes.filter(isTokenCreatingWrite).map((write) => chooseSink(write, sinks)));
-  return { sinks, test: () => testSinks([...chosen]) };
+  const created = writes.filter(isTokenCreatingWrite);
+  const chosen = new Set(created.map((write) => chooseSink(write, sinks)));
+  return {
+    sinks,
+    testRescue: async () => {
+      if (created.length > 0) await testRescueSink(sinks.rescue);
+    },
+    test: async () => {
+      const rescue = own === undefined ? createRescueFolder(temporaryFolder, listNewCredentials(plan)) : [];
+      refuseTokensInGit([
+        ...(await findTokensInGit(plan, parts, host)),
+        ...((await host.findTokensInGit?.(rescue, host)) ?? []),
+      ]);
+      return testSinks([...chosen]);
+    },
+  };
+}
+
+interface TokenParts {
+  readonly tokens: TokenSettings;
+  /** Sinks of the calling program. They replace those of `tokens`. */
+  readonly sinks?: TokenSinks | undefined;
+}
+
+type TokenHost = Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets' | 'findTokensInGit'>;
+
+async function testRescueSink(rescue: TokenSink): Promise<void> {
+  try {
+    await rescue.test();
+  } catch (error) {
+    throw new StackError(`A token that cannot be delivered could not be saved either: ${getErrorMessage(error)}`, {
+      reason: 'failed',
+      remedy: 'Set TMPDIR to a folder in which you can create files. Nothing was written.',
+      cause: error,
+    });
+  }
+}
+
+/** The credentials whose tokens a plan delivers. */
+function listNewCredentials({ writes }: Pick<Plan, 'writes'>) {
+  return writes.filter(isTokenCreatingWrite).map(({ address, mark: { name, stack } }) => ({ address, name, stack }));
+}
+
+/** Finds the token folders of a plan whose files could get into git. Sinks of the calling program are its own affair. */
+async function findTokensInGit(
+  plan: Pick<Plan, 'writes'>,
+  { tokens, sinks }: TokenParts,
+  host: TokenHost,
+): Promise<readonly TokenInGit[]> {
+  const folders = sinks === undefined ? listTokenFolders(listNewCredentials(plan), tokens, host.cwd) : [];
+  return folders.length === 0 ? [] : ((await host.findTokensInGit?.(folders, host)) ?? []);
+}
+
+/** Adds a warning for each token folder whose files could get into git. Apply refuses such a plan. */
+export async function addTokensInGit(
+  plan: Plan,
+  parts: TokenParts & { readonly state: DesiredState },
+  host: TokenHost,
+): Promise<Plan> {
+  const found = await findTokensInGit(plan, parts, host);
+  if (found.length === 0) return plan;
+  const diagnostics = found.map((one): Diagnostic => {
+    const place = parts.state.resources.get(one.address)?.locate();
+    return { code: 'token-in-git', severity: 'warning', ...one, place };
+  });
+  return { ...plan, diagnostics: [...plan.diagnostics, ...diagnostics] };
+}
+
+function refuseTokensInGit(found: readonly Pick<Diagnostic, 'message' | 'remedy'>[]): void {
+  if (found.length === 0) return;
+  throw new StackError(
+    found.map(({ message }) => `${message}.`),
+    { reason: 'invalid', remedy: [...found.flatMap(({ remedy }) => remedy ?? []), 'Nothing was written.'].join('\n') },
+  );
 }
 
 /**

@@ -46,6 +46,7 @@ import {
 } from './plan-live.ts';
 import {
   type ApplyRunOptions,
+  addTokensInGit,
   chooseTokenSinks,
   confirmWrites,
   EMPTY_APPLY_RESULT,
@@ -374,7 +375,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const isOwn = planner.hasMade(given);
       const shown = isOwn ? given : await planApproved(planner, given, options);
       const again = planner.use(shown);
-      const open = prepareApply(run, shown, options);
+      const open = await prepareApply(run, shown, options);
       if (shown.writes.length === 0) return EMPTY_APPLY_RESULT;
       return account.write(async (client) => {
         await confirmWrites(options, shown.writes.length);
@@ -408,10 +409,10 @@ const PLAN_NAME = 'the approved plan';
 /** A stack whose plans a run over stacks applies in parts. */
 export interface RunnableStack extends Stack {
   /**
-   * Returns a function that starts the apply of a plan. Throws if the plan is blocked, or if a token sink is missing.
-   * Called before the user is asked.
+   * Returns a function that starts the apply of a plan. Rejects if the plan is blocked, if a token sink is missing or its
+   * files could get into git, or if a token could not be rescued. Called before the user is asked.
    */
-  readonly prepareApply: (plan: Plan, options: ApplyOptions) => PreparedApply;
+  readonly prepareApply: (plan: Plan, options: ApplyOptions) => Promise<PreparedApply>;
   /** Removes what killed runs left in the token folders of the stack. Returns warnings. Called when an apply starts. */
   readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
@@ -422,9 +423,14 @@ export type PreparedApply = (
   options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
 ) => Promise<StartedApply>;
 
-function prepareApply({ parts, account, host }: Run, shown: Plan, consents: ApplyOptions): PreparedApply {
+async function prepareApply(
+  { parts, account, host }: Run,
+  shown: Plan,
+  consents: ApplyOptions,
+): Promise<PreparedApply> {
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
+  await chosen.testRescue();
   const { conflictTimeout: conflictMs } = account.settings;
   return async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
     refuseAwaited(plan, ids);
@@ -471,8 +477,10 @@ function createPlanner({ parts, account, host }: Run): Planner {
     rehearse: host.rehearse,
     listMissing: async () => host.listMissingManifests?.(state, host),
   });
-  const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> =>
-    createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
+  const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
+    const made = await createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
+    return { ...made, plan: await addTokensInGit(made.plan, parts, host) };
+  };
   const remember = (plan: Plan, options: PlanOptions): Plan => {
     made.set(plan, options);
     return plan;

@@ -4,6 +4,7 @@ import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { listMissingManifests } from '../../src/repository/missing-manifests.ts';
+import { findTokensInGit } from '../../src/repository/token-files.ts';
 
 /** The output of a command, as a person sees it. */
 export interface CommandResult {
@@ -79,6 +80,7 @@ export async function runCommand(
     },
     rehearse: rehearsePlan,
     listMissingManifests,
+    findTokensInGit,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };
   const exitCode = await run(argv, context);

@@ -40,6 +40,19 @@ describe('edgewise init', () => {
     expect(commands).toEqual([`${command} validate network`, `${command} plan network`]);
   });
 
+  it('writes the line that keeps tokens out of git, and leaves a .gitignore that exists', async () => {
+    const { edgewise, folder, write } = await createWorkspace();
+    await edgewise(`init network ${FLAGS}`);
+    expect(await readFile(join(folder, 'network/.gitignore'), 'utf8')).toMatch(/^# .*\n\/tokens\/\n$/);
+    await write({ 'web/.gitignore': 'mine\n' });
+    const { exitCode, stdout } = await edgewise('init web --name web --base-url https://api.test');
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining(' To keep tokens out of git, add /tokens/ to web/.gitignore.\n'),
+    });
+    expect(await readFile(join(folder, 'web/.gitignore'), 'utf8')).toBe('mine\n');
+  });
+
   it('asks for what no option sets, and uses defaults for the rest', async () => {
     const { edgewise, folder } = await createWorkspace();
     const result = await edgewise('init my-network', { answers: ['', 'https://api.test'] });
@@ -168,6 +181,6 @@ describe('edgewise init', () => {
     expect(await readFile(join(folder, 'there', 'example.yaml'), 'utf8')).toMatch(
       /^# yaml-language-server: \$schema=\.\.\/node_modules\/edgewise\/schemas\/manifest\.schema\.json\n/,
     );
-    expect(await readdir(join(folder, 'there'))).toEqual(['edgewise.yaml', 'example.yaml']);
+    expect(await readdir(join(folder, 'there'))).toEqual(['.gitignore', 'edgewise.yaml', 'example.yaml']);
   });
 });

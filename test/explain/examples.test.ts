@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EXAMPLES_PAGE, listExamples, readExample, runExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
+import { requireProgramOrSkip } from '../needs.ts';
 
 const CODES = Object.entries(DIAGNOSTIC_CODES);
 
@@ -40,7 +41,9 @@ describe(EXAMPLES_PAGE, () => {
   it.each(EXAMPLES)(
     'has an example that reports $code and no other code, with its remedy: $command',
     async ({ code, example }) => {
-      const { output } = await runExample(readExample(example));
+      const runnable = readExample(example);
+      if (runnable.isInGit) requireProgramOrSkip('git');
+      const { output } = await runExample(runnable);
       expect(listCodes(output)).toEqual([code]);
       // Beside a change, the remedy is the sentence after the warning.
       expect(output).toMatch(/\n {2}help: |\n {4}warning.+\. [A-Z].+\.\n/);

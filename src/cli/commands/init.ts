@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { isManifestName, type ManifestBytes, visitManifestFiles } from '../../manifest/load.ts';
 import { readDefaultsUpward } from '../../manifest/load-upward.ts';
 import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
-import { createStarter } from '../../manifest/starter.ts';
+import { createStarter, IGNORE_FILE, TOKENS_IGNORED } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../../model/http.ts';
 import { isJsonObject } from '../../model/json.ts';
@@ -67,10 +67,9 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
     });
   const schema = chooseEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
   const url = baseUrl === '' ? undefined : baseUrl;
-  const files = [
-    ...createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path }),
-    ...schema.files,
-  ];
+  const hasIgnoreFile = existsSync(resolve(context.cwd, folder, IGNORE_FILE));
+  const starter = createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path });
+  const files = [...starter.filter(({ path }) => path !== IGNORE_FILE || !hasIgnoreFile), ...schema.files];
   await refuseUnwritableFiles(files, { ...context, folder });
   await refuseInvalidStack(files, folder, context);
   if (url !== undefined && isEmbedded(url)) await refuseUnusableDataFile(parseEmbeddedDataFile(url), context);
@@ -78,6 +77,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   context.stdout.write(
     describeWritten(folder, written, {
       isPlaced: isStated || url !== undefined,
+      hasIgnoreFile,
       baseUrl: url,
       defaults,
       command: detectInvocation(context),
@@ -161,6 +161,8 @@ function listStackManifests(files: readonly NewFile[], folder: string, context: 
 interface WrittenStack {
   /** Whether a Defaults document, a flag or an answer sets the base URL. */
   readonly isPlaced: boolean;
+  /** Whether the folder had a .gitignore, which is left as it is. */
+  readonly hasIgnoreFile: boolean;
   readonly baseUrl: string | undefined;
   readonly defaults: readonly FoundDefaults[];
   readonly command: string;
@@ -170,7 +172,7 @@ interface WrittenStack {
 function describeWritten(
   folder: string,
   written: readonly string[],
-  { isPlaced, baseUrl, defaults, command, env }: WrittenStack,
+  { isPlaced, hasIgnoreFile, baseUrl, defaults, command, env }: WrittenStack,
 ): string {
   const shown = quoteForShell(escapePath(folder));
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
@@ -179,7 +181,10 @@ function describeWritten(
   const before = isComplete ? '' : `; set ${variables} first`;
   const shared = defaults.map(({ file }) => toPrintable(file)).join(' and ');
   const settings = shared === '' ? '' : ` The settings of the stack are those of ${shared}.`;
-  return `Wrote ${toPrintable(written.join(', '))}.${settings}
+  const ignored = hasIgnoreFile
+    ? ` To keep tokens out of git, add ${TOKENS_IGNORED} to ${toPrintable(join(folder, IGNORE_FILE))}.`
+    : '';
+  return `Wrote ${toPrintable(written.join(', '))}.${settings}${ignored}
 
 Next:
   ${command} validate ${shown}   check the manifests; no request is sent

@@ -78,14 +78,14 @@ const MANIFESTS = 'MANIFESTS';
 export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
   const { options, targets: target, exclusions: exclude = [], takeOver } = plan;
   const { rotate, retire, keepDrift } = options;
-  if (hasMissingTokenSinkDiagnostic(plan) || rotate.length + retire.length + takeOver.length > 0) return undefined;
+  if (refusesTokenSinks(plan) || rotate.length + retire.length + takeOver.length > 0) return undefined;
   const flags = { target, exclude, allowProtected: [], revertDrift: !keepDrift };
   return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
 }
 
-/** Whether apply would reject the plan because neither the Stack nor a flag names a sink for its new tokens. */
-export function hasMissingTokenSinkDiagnostic({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
-  return diagnostics.some(({ code }) => code === 'token-sink-missing');
+/** Whether apply would reject the plan because a new token has no sink, or could get into git. */
+export function refusesTokenSinks({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code }) => code === 'token-sink-missing' || code === 'token-in-git');
 }
 
 /** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */

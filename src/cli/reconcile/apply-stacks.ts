@@ -95,22 +95,23 @@ function createApprovalReport(comparison: PlanComparison, approvedName: string |
  * Prepares the applies of the ready stacks. A stack whose tokens cannot be delivered is not applied: its error is the
  * result or, if it is the only one, ends the command.
  */
-export function prepareReadyStacks(
+export async function prepareReadyStacks(
   { run, flags, ready, opens }: ApplyRun,
   shown: readonly StackReportPart[],
-): readonly StackReportPart[] {
-  return shown.map((part, index) => {
+): Promise<readonly StackReportPart[]> {
+  const prepare = async (part: StackReportPart, index: number): Promise<StackReportPart> => {
     const folder = run.selected.stacks[index];
     const one = folder && ready.get(folder);
     if (folder === undefined || one === undefined) return part;
     try {
-      opens.set(folder, one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
+      opens.set(folder, await one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
       return part;
     } catch (error) {
       ready.delete(folder);
       return createStackReportPart(folder, createEnd(run, folder, error));
     }
-  });
+  };
+  return Promise.all(shown.map(prepare));
 }
 
 /**

@@ -17,7 +17,7 @@ import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { createApplyCommandLine, hasMissingTokenSinkDiagnostic } from './apply-command.ts';
+import { createApplyCommandLine, refusesTokenSinks } from './apply-command.ts';
 import {
   type ApplyFlags,
   type ApplyRun,
@@ -91,7 +91,7 @@ export async function applyStacks(
     });
     const presenter = createPresenter(run);
     presenter.showPlans(planned);
-    const prepared = prepareReadyStacks(applying, planned);
+    const prepared = await prepareReadyStacks(applying, planned);
     const ended = await askAndPlanAgain(applying, prepared, presenter);
     if (ended !== undefined) return presenter.report(ended);
     return presenter.report(await applyReadyStacks(applying, prepared, presenter));
@@ -229,7 +229,7 @@ function findApplyCommand(
     const all = { paths: [selected.tree.root], flags, env: context.env };
     return createApplyCommandLine(all, { filter: flags, out });
   }
-  if (plans.some(hasMissingTokenSinkDiagnostic)) return undefined;
+  if (plans.some(refusesTokenSinks)) return undefined;
   const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   return createApplyCommandLine(planned, { out });
 }

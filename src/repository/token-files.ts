@@ -1,0 +1,179 @@
+import { join, relative, sep } from 'node:path';
+import type { FindTokensInGit, TokenFolder, TokenInGit } from '../apply/token-files.ts';
+import { findRepository } from '../files/boundary.ts';
+import { resolveLinks } from '../files/real-path.ts';
+import type { Address } from '../model/address.ts';
+import { escapePath, quoteForShell } from '../model/shell-words.ts';
+import { StackError } from '../stack/host.ts';
+import { createRepository, GitError, type GitHost, type GitRepository } from './git.ts';
+
+/**
+ * Finds token folders in the work tree of a repository whose files `git add` could stage, or that a checkout could
+ * replace. A folder counts as safe only if git says so: without a git to ask, it does not.
+ */
+export const findTokensInGit: FindTokensInGit<GitHost> = async (folders, host) => {
+  const placed = folders.map((folder): PlacedFolder => {
+    const real = resolveLinks(folder.folder);
+    // Whoever owns the repository may commit.
+    return { ...folder, real, top: findRepository(real, { cwd: host.cwd, uid: undefined }) };
+  });
+  const found: TokenInGit[] = [];
+  for (const [top, members] of Map.groupBy(placed, (one) => one.top))
+    if (top !== undefined) found.push(...(await findInRepository(createRepository(top, host), members, host)));
+  return found;
+};
+
+interface PlacedFolder extends TokenFolder {
+  /** The real path. The folder need not exist. */
+  readonly real: string;
+  /** The nearest folder with `.git`. */
+  readonly top: string | undefined;
+}
+
+async function findInRepository(
+  repository: GitRepository,
+  folders: readonly PlacedFolder[],
+  { cwd }: GitHost,
+): Promise<readonly TokenInGit[]> {
+  const place = { cwd, top: repository.top };
+  try {
+    const tracked = await listTracked(repository, folders);
+    const ignored = await listIgnored(repository, folders);
+    return folders.flatMap((folder) => {
+      const committed = findFile(folder, ({ isName }) => tracked.get(folder)?.find(isName));
+      if (committed !== undefined) return [describeTracked(folder, committed, place)];
+      const open = findFile(folder, ({ names }) => names.find((name) => !ignored.has(join(folder.real, name))));
+      return open === undefined ? [] : [describeNotIgnored(folder, open, place)];
+    });
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    return folders.flatMap((folder) => {
+      const first = findFile(folder, ({ names }) => names[0]);
+      return first === undefined ? [] : [describeUnknown(folder, first, error)];
+    });
+  }
+}
+
+/** A file that may get into git: the name, and the credentials with such a file. */
+interface FoundFile {
+  readonly name: string;
+  readonly address: Address;
+  readonly count: number;
+}
+
+function findFile(
+  { files }: TokenFolder,
+  findName: (file: TokenFolder['files'][number]) => string | undefined,
+): FoundFile | undefined {
+  const found = files.flatMap((file) => {
+    const name = findName(file);
+    return name === undefined ? [] : [{ name, address: file.address }];
+  });
+  const [first] = found;
+  return first && { ...first, count: found.length };
+}
+
+/** The names of the tracked files in each folder. */
+async function listTracked(
+  { top, run }: GitRepository,
+  folders: readonly PlacedFolder[],
+): Promise<ReadonlyMap<PlacedFolder, readonly string[]>> {
+  const tracked = new Map<PlacedFolder, readonly string[]>();
+  for (const folder of folders) {
+    const below = toGitPath(top, folder.real);
+    const listed = await run(['ls-files', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+    const start = below === '' ? 0 : below.length + 1;
+    const names = listed.split('\0').map((path) => path.slice(start));
+    tracked.set(
+      folder,
+      names.filter((name) => name !== '' && !name.includes('/')),
+    );
+  }
+  return tracked;
+}
+
+/** The files that git ignores, by their real paths. */
+async function listIgnored(
+  { top, run }: GitRepository,
+  folders: readonly PlacedFolder[],
+): Promise<ReadonlySet<string>> {
+  const paths = folders.flatMap(({ real, files }) =>
+    files.flatMap(({ names }) => names.map((name) => toGitPath(top, join(real, name)))),
+  );
+  try {
+    const input = paths.map((path) => `${path}\0`).join('');
+    const said = (await run(['check-ignore', '--no-index', '--verbose', '-z', '--stdin'], input)).split('\0');
+    const ignored = new Set<string>();
+    // Source, line, pattern and path. Old versions of git name files whose last pattern includes them again.
+    for (let at = 0; at + FIELDS <= said.length; at += FIELDS)
+      if (said[at + 2]?.startsWith('!') === false) ignored.add(join(top, said[at + 3] ?? ''));
+    return ignored;
+  } catch (error) {
+    // Git ends with 1 and says nothing if it ignores none of the files.
+    if (error instanceof GitError && error.isQuiet) return new Set();
+    throw error;
+  }
+}
+
+const FIELDS = 4;
+
+function toGitPath(top: string, path: string): string {
+  return relative(top, path).split(sep).join('/');
+}
+
+interface RepositoryPlace {
+  readonly cwd: string;
+  readonly top: string;
+}
+
+function describeFile({ shown, isRescue }: TokenFolder, { name, address, count }: FoundFile): string {
+  if (isRescue) return `A token that cannot be delivered would be saved in ${shown}`;
+  const others = count > 1 ? ` and of ${count - 1} more` : '';
+  return `The token of ${address}${others} would be written to ${join(shown, name)}`;
+}
+
+function describeTracked(folder: PlacedFolder, file: FoundFile, place: RepositoryPlace): TokenInGit {
+  const path = quoteForShell(escapePath(relative(place.cwd, join(folder.real, file.name))));
+  return {
+    address: file.address,
+    message: `${describeFile(folder, file)}, which git tracks, so the next commit would contain it`,
+    remedy: `Take the file out of git with git rm --cached ${path}, and ${describeIgnoring(folder, place)}. A token that was committed is no secret any more: replace its credential.`,
+  };
+}
+
+function describeNotIgnored(folder: PlacedFolder, file: FoundFile, place: RepositoryPlace): TokenInGit {
+  const { isRescue } = folder;
+  return {
+    address: file.address,
+    message: `${describeFile(folder, file)}, which git does not ignore, so a commit could contain it`,
+    remedy: isRescue ? ELSEWHERE_FOR_RESCUE : `${toSentence(describeIgnoring(folder, place))}, or ${ELSEWHERE}`,
+  };
+}
+
+function describeUnknown(folder: PlacedFolder, file: FoundFile, { message, remedy = '' }: StackError): TokenInGit {
+  return {
+    address: file.address,
+    message: `${describeFile(folder, file)}, and it is unknown whether git ignores that: ${message.replace(/\.$/, '')}`,
+    remedy: folder.isRescue ? ELSEWHERE_FOR_RESCUE : `${toSentence(ELSEWHERE)} Otherwise: ${remedy}`,
+  };
+}
+
+const ELSEWHERE = 'name a folder outside of the repository with --token-directory.';
+const ELSEWHERE_FOR_RESCUE = 'Set TMPDIR to a folder outside of the repository.';
+
+function toSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** The line for `.gitignore`. The root of a repository cannot be ignored. */
+function describeIgnoring({ real }: PlacedFolder, { cwd, top }: RepositoryPlace): string {
+  const below = toGitPath(top, real);
+  const file = relative(cwd, join(top, '.gitignore'));
+  if (below === '') return `use a folder for nothing but tokens, such as tokens, and add the line /tokens/ to ${file}`;
+  return `add the line /${toIgnorePattern(below)}/ to ${file}`;
+}
+
+/** Escapes what has a meaning in `.gitignore`. */
+function toIgnorePattern(path: string): string {
+  return path.replace(/[\\*?[]| +$/g, (special) => special.replace(/./g, '\\$&'));
+}

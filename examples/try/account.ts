@@ -205,7 +205,7 @@ function createSinks(emit: Emit): TokenSinks {
   const sink = {
     test: async () => [],
     deliver: async ({ name }: { readonly name: string }) => {
-      emit({ type: 'request', line: `The made-up token of ${name} would be delivered now` });
+      emit({ type: 'request', line: `The simulated token of ${name} would be delivered now` });
       return 'nowhere: it is made up';
     },
   };

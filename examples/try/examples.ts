@@ -21,7 +21,7 @@ export interface Example {
 export const FAULTS: Readonly<Record<string, { readonly title: string; readonly rules: string }>> = {
   none: { title: 'No fault', rules: '[]' },
   lost: {
-    title: 'The answer to the first creation is lost',
+    title: 'The response to the first creation is lost',
     rules: '[{ on: "POST *", nth: 1, fault: reset, when: after }]',
   },
   slow: { title: '429: too many requests', rules: '[{ on: "* *", nth: 2, fault: throttle, retry_after: 1 }]' },
@@ -56,11 +56,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   quickstart: {
     title: 'Start: move traffic',
     opens: 'postgres-pool.yaml',
-    hint: 'Change 90 to 50. The plan answers while you type.',
+    hint: 'Change 90 to 50. The plan updates as you type.',
     waiting: {
       text: '90',
-      advice: 'Change this to 50: the plan answers.',
-      next: 'The plan answers: one request moves the traffic. Press Apply, or change more.',
+      advice: 'Change this to 50: the plan updates.',
+      next: 'The plan shows it: one request moves the traffic. Press Apply, or change more.',
     },
     before: QUICKSTART,
     files: QUICKSTART,
@@ -90,7 +90,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     ],
   },
   replace: {
-    title: 'Replace: a field that is fixed',
+    title: 'Replace: an immutable field',
     opens: 'dashboard.yaml',
     hint: 'The type of a restriction cannot be changed. A new one is created first, and then the old one is deleted.',
     before: QUICKSTART,

@@ -13,7 +13,7 @@ export async function pack(situation: Situation): Promise<string> {
   const text = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join(''));
   if (text.length <= MAX_LINK) return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   throw new Error(
-    `This is too much for a link: ${text.length} characters, and ${MAX_LINK} fit. Leave out manifests, or start again.`,
+    `This is too long for a link: ${text.length} characters; the limit is ${MAX_LINK}. Leave out manifests, or start again.`,
   );
 }
 
@@ -28,7 +28,7 @@ export async function unpack(text: string): Promise<Situation> {
     if (!isSituation(value)) throw new Error('something else');
     return value;
   } catch (error) {
-    throw new Error('This link is damaged, or holds more than a page takes: it was not opened.', { cause: error });
+    throw new Error('This link is damaged or too large: it was not opened.', { cause: error });
   }
 }
 

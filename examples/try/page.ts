@@ -69,8 +69,7 @@ function changeFiles(files: Situation['files']): void {
   void run({ type: 'plan' });
 }
 
-const AFTER_APPLY =
-  'Applied: the account below has it. Edit a manifest, or change a live resource by hand to see drift.';
+const AFTER_APPLY = 'Applied to the account below. Edit a manifest, or change a live resource by hand to see drift.';
 
 function show(): void {
   if (outcome === undefined) return;
@@ -307,7 +306,7 @@ onClick('share', async () => {
   try {
     history.replaceState(null, '', `#${await pack(situation)}`);
     await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-    say('The address of this page is the link now. It holds the manifests and the account, and nothing was sent.');
+    say('The address of this page is now the link. It contains the manifests and the account, and nothing was sent.');
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), true);
   }

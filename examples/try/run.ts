@@ -26,7 +26,7 @@ export function runInWorker(input: Without<Task, 'id'>, onEvent: (event: TaskEve
     reject(new Error(why));
   };
   const limit = LIMITS_S[task.type];
-  const message = `This took longer than ${limit} seconds, and was ended. Nothing has changed.`;
+  const message = `This took longer than ${limit} seconds, and was stopped. Nothing has changed.`;
   const timer = setTimeout(end, limit * 1000, message);
   current.onmessage = ({ data: { id, event } }: MessageEvent<{ readonly id: number; readonly event: TaskEvent }>) => {
     if (id !== task.id) return;

@@ -404,7 +404,7 @@ async function verifyCreation(
     const replaced = concurrentChanges.findReplaced(write.address);
     const refusal = { write, body: sent.body, live, fields, replaced };
     if (await recordRefusalInItself(refusal, requests))
-      return [...failures, `nothing was delivered; ${live.id} stays as the record of this`].join('; ');
+      return [...failures, `nothing was delivered; ${live.id} is kept as a record of this`].join('; ');
     const message = await deleteOwnCreation(made, settle, 'Delete it by hand, unless the next plan deletes it');
     await recordRefusalInReplaced(refusal, requests);
     return [...failures, message].join('; ');

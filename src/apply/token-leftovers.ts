@@ -29,7 +29,7 @@ export async function removeTokenLeftovers(
       for (const [name, why] of found.kept) warnings.add(describeKeptLeftover(directory, name, why));
     } catch (error) {
       warnings.add(
-        `The token folder ${directory} may have tokens that killed runs left, and cannot be cleaned: ${describeWriteError(error)}`,
+        `The token folder ${directory} may contain tokens left by killed runs, and cannot be cleaned up: ${describeWriteError(error)}`,
       );
     }
   }

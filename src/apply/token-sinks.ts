@@ -187,7 +187,7 @@ export function createDirectorySink(
           const temporaryName = toTokenFileName({ ...recipient, id: '' }, pattern);
           await replaceFile(path, `${token}\n`, { ...boundary, mode: FILE_MODE, temporaryName });
           const place = join(shown, file);
-          return kept === undefined ? place : `${place} (its former content is in ${join(shown, kept)})`;
+          return kept === undefined ? place : `${place} (its previous content is in ${join(shown, kept)})`;
         }),
       ),
   };

@@ -19,12 +19,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** Meanings of the exit codes, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.success]: 'success',
-  [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
+  [EXIT.failed]: 'failed (API, network, or a policy test), or only partly done',
   [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'invalid manifests or usage',
   [EXIT.authentication]: 'authentication or permission failed',
   [EXIT.refused]: 'refused by a safety rule',
-  [EXIT.stale]: 'the plan is not as approved, or not as shown any more',
+  [EXIT.stale]: 'the plan differs from what was approved or shown',
   [EXIT.bug]: 'a bug in edgewise',
   [EXIT.interrupted]: 'interrupted, or declined',
 };

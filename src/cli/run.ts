@@ -247,7 +247,7 @@ function createParseError({ message }: CommanderError, words: readonly string[],
     OPTION_REMEDIES.get(`${word} ${option}`) ??
     OPTION_REMEDIES.get(option) ??
     suggestOptionOrCommand(unknown, words, program);
-  return createUsageError(sentence, remedy ?? `edgewise${command} --help shows what it takes.`);
+  return createUsageError(sentence, remedy ?? `edgewise${command} --help shows its usage.`);
 }
 
 function createUsageError(message: string, remedy: string): CommandError {

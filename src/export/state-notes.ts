@@ -37,7 +37,7 @@ export function createStateNotes(
   const addressById = new Map(state.deposed.map(({ id, instance }) => [id, instance.address]));
   const notes: readonly ExportNote[] = [
     {
-      title: 'Warning: sensitive in the state, and now in clear in a manifest. Look at each before you commit it',
+      title: 'Warning: sensitive in the state, and now in plain text in a manifest. Look at each before you commit it',
       lines: sensitive.map(({ address, field, stateAddress }) => `${address}: ${field} (${stateAddress})`),
       isInComment: false,
     },

@@ -88,7 +88,7 @@ function parseDocument(bytes: Uint8Array): JsonObject {
   if (limit !== undefined) throw new TerraformStateError(limit, 'Split the state, and export each part.');
   const document = parseJson(text);
   if (isJsonObject(document)) return document;
-  throw new TerraformStateError('is not a JSON object: it is damaged, or no state', SUPPORTED);
+  throw new TerraformStateError('is not a JSON object: it is damaged, or not a state', SUPPORTED);
 }
 
 /** The first bytes of a zip archive, which plan files are. */

@@ -19,7 +19,7 @@ import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
 
 /**
  * `real`: the path is allowed, with its symbolic links resolved. `finding`: the path is rejected; the text follows the
- * path in a message, such as `lies outside of the repository`.
+ * path in a message, such as `is outside the repository`.
  */
 export type BoundaryResult = { readonly real: string } | { readonly finding: string };
 
@@ -99,7 +99,7 @@ export function resolvePathWithin(path: string, roots: readonly string[]): Bound
   const real = resolveLinks(path);
   const root = roots.find((one) => isBelow(real, one));
   if (root === undefined || isVirtual(real, root)) return OUTSIDE_FINDING;
-  return isInsideGit(relative(root, real)) ? { finding: 'lies inside of .git' } : { real };
+  return isInsideGit(relative(root, real)) ? { finding: 'is inside .git' } : { real };
 }
 
 /**
@@ -107,7 +107,7 @@ export function resolvePathWithin(path: string, roots: readonly string[]): Bound
  */
 const MAX_PATH_FOLDERS = 300;
 
-const TOO_MANY_FOLDERS = { finding: `leads through more than ${MAX_PATH_FOLDERS} folders` } as const;
+const TOO_MANY_FOLDERS = { finding: `goes through more than ${MAX_PATH_FOLDERS} folders` } as const;
 
 /** The rule for a path that will be written. */
 export interface WriteBoundary extends Omit<OwnerContext, 'uid'> {
@@ -134,7 +134,7 @@ export function resolveWritePath(
   if (roots === undefined && isDevice(whole)) return { real: whole };
   const foreign = findFileReplaceableByOthers(whole, uid);
   if (foreign !== undefined)
-    return { finding: foreign === whole ? BY_ANOTHER : `lies in ${foreign}, which ${BY_ANOTHER}` };
+    return { finding: foreign === whole ? BY_ANOTHER : `is in ${foreign}, which ${BY_ANOTHER}` };
   const links: string[] = [];
   // The path is resolved once: it may be replaced by a link at any time.
   const real = resolveEachLink(whole, { most: MAX_PATH_FOLDERS, onLink: (link) => links.push(link) });
@@ -165,7 +165,7 @@ const EVERY_OWNER = undefined;
 
 const GIT = '.git';
 
-const OUTSIDE_FINDING = { finding: 'lies outside of the repository' } as const;
+const OUTSIDE_FINDING = { finding: 'is outside the repository' } as const;
 
 export const BOUNDARY_REMEDY =
   'Files that manifests name must be in the repository, with symbolic links resolved; one that edgewise writes is reached through no link. Move the file, or use --root to name a folder that contains all of them.';
@@ -214,8 +214,7 @@ const MAX_DEPTH = 100;
 
 /** Throws `InputError` if `real` is more than MAX_DEPTH folders below `top`. Both are real paths. */
 export function checkPathDepth(real: string, top: string): void {
-  if (relative(top, real).split(sep).length > MAX_DEPTH)
-    throw new InputError(`lies more than ${MAX_DEPTH} folders deep`);
+  if (relative(top, real).split(sep).length > MAX_DEPTH) throw new InputError(`is more than ${MAX_DEPTH} folders deep`);
 }
 
 /**

@@ -57,7 +57,7 @@ export function findDistrust(path: string, trusted: TrustedOwners | undefined): 
 }
 
 export const DISTRUST_REMEDY =
-  'What edgewise finds above the manifests must belong to you, to root or to the owner of the manifests, in folders to which not every user can write. Move the manifests elsewhere, or use --root to name the folder above which edgewise looks for nothing.';
+  'What edgewise finds above the manifests must belong to you, to root or to the owner of the manifests, in folders that not every user can write to. Move the manifests elsewhere, or use --root to name the folder above which edgewise looks for nothing.';
 
 /** A file or folder that is not trusted, and why. In a message, `finding` follows the path. */
 export interface Distrust {

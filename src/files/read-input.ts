@@ -74,7 +74,7 @@ export function readInput(
   // The file may have become a pipe since `statSync`. Without `O_NONBLOCK`, opening a pipe waits for a writer.
   const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
-    if (stats.isFile() && !fstatSync(file).isFile()) throw new InputError('became another file while it was read');
+    if (stats.isFile() && !fstatSync(file).isFile()) throw new InputError('was replaced while it was read');
     return readAll(file, maxBytes);
   } finally {
     closeSync(file);

@@ -110,7 +110,7 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
 function checkSecretsInClear({ resource: { spec } }: LintedResource): readonly LintFinding[] {
   return listHiddenPaths(spec, ['spec']).map((path) => ({
     path,
-    message: `${formatPath(path.slice(1))} is a secret in clear, by its name`,
+    message: `${formatPath(path.slice(1))} is, by its name, a secret in plain text`,
     hidesExcerpt: true,
   }));
 }
@@ -296,7 +296,7 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
     return [
       {
         path,
-        message: `${formatPath(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
+        message: `${formatPath(path)} is \`${value}\`, which is not known here; known: ${type.known.join(', ')}`,
         remedy:
           nearest === undefined
             ? 'Use an action that is known for this traffic. Others belong to HTTP or do not exist.'

@@ -82,7 +82,7 @@ function listMisplaced(value: Json, path: FieldPath): readonly ManifestFinding[]
 function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding {
   return {
     code: 'secret-in-manifest',
-    message: `\${secret:${name}} cannot stand here, because this field is shown, stored or compared as text`,
+    message: `\${secret:${name}} cannot be used here, because this field is shown, stored or compared as text`,
     remedy: `Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets. Elsewhere, use \${env:${name}}.`,
     path,
     target: 'value',

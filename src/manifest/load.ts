@@ -374,7 +374,7 @@ function findIllNamed(folder: string, name: string): string | undefined {
 }
 
 function createIllNamedDiagnostic(folder: string, name: string): Diagnostic {
-  const message = `${folder} holds a name that is not valid UTF-8: ${name}`;
+  const message = `${folder} contains a file name that is not valid UTF-8: ${name}`;
   return { code: 'file-unreadable', severity: 'error', message, remedy: 'Rename it, or move it out of the folder.' };
 }
 

@@ -46,7 +46,7 @@ export function listClockSkewWarnings(
       severity: 'warning',
       message: `${difference}: ${effect}`,
       remedy:
-        'Set the clock of this machine, such as with NTP. If it is right, the service or a proxy shows a wrong time.',
+        'Set the clock of this machine, for example with NTP. If it is right, the service or a proxy shows a wrong time.',
     },
   ];
 }

@@ -59,8 +59,8 @@ export const DANGERS: Readonly<Record<DangerName, DangerMeaning>> = {
   'access-widened': { group: 'access', fact: 'a list admits more: the members in `to`' },
   'rule-removed': { group: 'access', fact: 'a rule of a policy in force is removed' },
   'rule-changed': { group: 'access', fact: 'a rule of a policy in force is changed' },
-  'rule-added': { group: 'access', fact: 'a policy in force gets a rule' },
-  'rules-reordered': { group: 'access', fact: 'the rules of a policy in force get another order' },
+  'rule-added': { group: 'access', fact: 'a rule is added to a policy in force' },
+  'rules-reordered': { group: 'access', fact: 'the rules of a policy in force are reordered' },
   'restriction-changed': {
     group: 'access',
     fact: 'a restriction has other policies or patterns; whether they admit more is unknown',
@@ -68,7 +68,7 @@ export const DANGERS: Readonly<Record<DangerName, DangerMeaning>> = {
   lockout: { group: 'access', fact: 'a restriction may lock out the user who applies it' },
   'address-removed': { group: 'traffic', fact: 'a hostport or domain in `from` is no longer served' },
   'address-changed': { group: 'traffic', fact: 'hostports or domains in `to` are served instead of those in `from`' },
-  'target-removed': { group: 'traffic', fact: 'traffic has no backend any more' },
+  'target-removed': { group: 'traffic', fact: 'traffic no longer has a backend' },
   'target-disabled': { group: 'traffic', fact: 'the backend is switched off' },
   'target-changed': { group: 'traffic', fact: 'traffic goes to another backend; names the stacks of both' },
   'no-weight': { group: 'traffic', fact: 'no member of a weighted backend has a weight' },
@@ -84,7 +84,7 @@ export const DANGERS: Readonly<Record<DangerName, DangerMeaning>> = {
   'token-revoked': { group: 'secrets', fact: 'a token stops working' },
   'stays-valid': {
     group: 'secrets',
-    fact: 'a certificate is deleted or permits less, and the old one stays valid until its end',
+    fact: 'a certificate is deleted or permits less, and the old one stays valid until it expires',
   },
   ended: { group: 'secrets', fact: 'in `drift`: a certificate has expired' },
   'not-valid-yet': { group: 'secrets', fact: 'in `drift`: a certificate is not valid yet' },

@@ -17,7 +17,7 @@ export const LINT_CODES = {
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',
   'placeholder-in-shell': 'The shell script of a token command contains a placeholder.',
-  'secret-in-manifest': 'A manifest contains a secret in clear, or has a secret in a field that is shown as text.',
+  'secret-in-manifest': 'A manifest contains a secret in plain text, or has a secret in a field that is shown as text.',
   'suppression-unused': 'A lint suppression has no effect.',
 } as const;
 
@@ -30,12 +30,11 @@ export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // 
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read, or contains no manifests.',
   'path-refused':
-    'A manifest names a path outside of the repository, inside of .git, or behind a symbolic link that leads there.',
+    'A manifest names a path outside the repository, inside .git, or behind a symbolic link that leads there.',
   'manifest-not-read':
-    'What looks like a manifest is not read, because of its ending, its folder or `spec.skip_files`.',
+    'What looks like a manifest is not read, because of its extension, its folder or `spec.skip_files`.',
   'yaml-syntax': 'A file is not UTF-8 text, or a YAML or JSON document cannot be parsed.',
-  'env-reference':
-    'A manifest uses an environment variable that is not set, not offered to manifests, or not written well.',
+  'env-reference': 'A manifest uses an environment variable that is not set, not offered to manifests, or malformed.',
   'unknown-kind':
     'A document has an apiVersion or a kind that edgewise does not know, or that the Stack does not list.',
   'bad-field': 'A manifest has a field that its kind does not have, or lacks one that the kind requires.',
@@ -43,7 +42,7 @@ export const DIAGNOSTIC_CODES = {
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',
   'bad-reference': 'A reference leads to no resource, or to a kind that the field does not accept.',
-  'untrusted-setting': 'A Stack that must not decide it sets how the service is reached.',
+  'untrusted-setting': 'An untrusted Stack sets how the service is reached.',
   'no-stack': 'No Stack document names the stack of these manifests.',
   'duplicate-settings':
     'The manifests have more than one Stack document, or a folder has more than one Defaults document.',
@@ -58,7 +57,7 @@ export const DIAGNOSTIC_CODES = {
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'claimed-elsewhere':
     'A unique value that a manifest claims is claimed by a live resource that the plan does not change.',
-  'predecessor-unclear': 'A resource would be created, and the one that it continues does not exist or is not named.',
+  'predecessor-unclear': 'A resource would be created, and its predecessor does not exist or is not named.',
   'adopt-refused': 'A resource to adopt belongs to another stack or address, or would be replaced.',
   'unset-field-kept': 'A field was removed from its manifest, but keeps its value.',
   'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',

@@ -34,11 +34,14 @@ export function openGitRepository(folder: string, host: GitHost): GitRepository 
   if ('top' in found) return createRepository(found.top, host);
   const { distrust } = found;
   if (distrust === undefined)
-    throw new StackError(`${folder} is in no git repository.`, { reason: 'invalid', remedy: REPOSITORY_REMEDY });
-  throw new StackError(`${folder} is in no git repository that edgewise uses: ${distrust.path} ${distrust.finding}.`, {
-    reason: 'invalid',
-    remedy: DISTRUST_REMEDY,
-  });
+    throw new StackError(`${folder} is not in a git repository.`, { reason: 'invalid', remedy: REPOSITORY_REMEDY });
+  throw new StackError(
+    `${folder} is not in a git repository that edgewise uses: ${distrust.path} ${distrust.finding}.`,
+    {
+      reason: 'invalid',
+      remedy: DISTRUST_REMEDY,
+    },
+  );
 }
 
 const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
@@ -76,14 +79,11 @@ export async function resolveCommit({ run: git }: GitRepository, name: string): 
 }
 
 function createAmbiguousError(name: string, cause: GitError): StackError {
-  return new StackError(
-    `${name} has more than one meaning in this repository: a branch, a tag or the start of an id.`,
-    {
-      reason: 'invalid',
-      remedy: 'Use the full name, such as refs/remotes/origin/main, or the whole id of the commit.',
-      cause,
-    },
-  );
+  return new StackError(`${name} is ambiguous in this repository: a branch, a tag or the start of an id.`, {
+    reason: 'invalid',
+    remedy: 'Use the full name, such as refs/remotes/origin/main, or the whole id of the commit.',
+    cause,
+  });
 }
 
 /**
@@ -207,7 +207,7 @@ function isStopped(error: unknown): boolean {
 
 function createTimeoutError(cause: unknown): StackError {
   const message = `git was stopped after ${TIMEOUT_MS / 1000} s.`;
-  return new StackError(message, { reason: 'failed', remedy: 'Try again on a machine or disk that is faster.', cause });
+  return new StackError(message, { reason: 'failed', remedy: 'Try again on a faster machine or disk.', cause });
 }
 
 /** Git failed. */
@@ -251,7 +251,7 @@ function createGitError(top: string, cause: unknown): GitError {
   if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
     return new GitError('git cannot be run.', {
       reason: 'failed',
-      remedy: 'Install git outside of the repository: edgewise asks it what a commit contains.',
+      remedy: 'Install git outside the repository: edgewise asks it what a commit contains.',
       said: '',
       isAbsent: true,
       cause,

@@ -171,7 +171,7 @@ function compareInputs(stack: StackFolder, folder: string, { files }: Comparison
 }
 
 function createOutsideError({ name }: StackFolder, pattern: string): StackError {
-  const message = `spec.inputs of the stack ${name} names ${pattern}, which lies outside of the repository.`;
+  const message = `spec.inputs of the stack ${name} names ${pattern}, which is outside the repository.`;
   return new StackError(message, { reason: 'invalid', remedy: 'Name files of the repository.' });
 }
 

@@ -125,9 +125,9 @@ const ENTRY_SCHEMA = z.looseObject({
   keyEnv: optional(text).describe(
     'The environment variable with the API key of the account. Absent if it is EDGEWISE_API_KEY.',
   ),
-  ok: z.boolean().describe('Whether there is a result without errors, of which nothing is refused or failed.'),
+  ok: z.boolean().describe('Whether there is a result without errors, with nothing refused or failed.'),
   plan: optional(PLAN_MEMBERS),
-  result: optional(APPLY_SCHEMA).describe('What came of the plan. Absent if it was not applied.'),
+  result: optional(APPLY_SCHEMA).describe('The outcome of the apply. Absent if it was not applied.'),
   drift: optional(DRIFT_SCHEMA),
   validation: optional(VALIDATION_SCHEMA),
   inventory: optional(INVENTORY_SCHEMA).describe('The result of `get`.'),

@@ -88,7 +88,7 @@ type LeftOutRule = Extract<NonLatencyRule, { readonly fault: 'left_out' }>;
 /** Longer than any client waits for a response. Edgewise waits 30 seconds for the headers. */
 const PATIENCE_MS = 120_000;
 
-const PAGE = '<!doctype html>\n<title>Sign in</title>\n<h1>Sign in to go on</h1>\n';
+const PAGE = '<!doctype html>\n<title>Sign in</title>\n<h1>Sign in to continue</h1>\n';
 
 function nameOf({ request }: FaultContext): string {
   return `${request.method} ${request.url}`;

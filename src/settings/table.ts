@@ -203,7 +203,7 @@ export const SETTINGS = {
   }),
   timeout: defineSetting({
     type: DURATION_TYPE,
-    about: 'time until the whole response to a request is there, with all retries; the Stack sets those of its parts',
+    about: 'time until the response to a request is complete, with all retries; the Stack sets those of its parts',
     details: 'Waits for the rate limit and between retries do not count.',
     flag: '--timeout <duration>',
     topic: 'connection',
@@ -298,8 +298,8 @@ export const SETTINGS = {
   conflictTimeout: defineSetting({
     type: DURATION_TYPE,
     about:
-      'how long a write that the service rejects with 409 is tried again, if it depends on a delete or an update of the same run',
-    details: 'Services free a hostport, or stop counting a use, some seconds later.',
+      'how long a write that the service rejects with 409 is retried, if it depends on a delete or an update of the same run',
+    details: 'Services free a hostport, or stop counting a use, a few seconds later.',
     stack: 'api.timeouts.conflict',
     default: '1m',
     help: 'settings',

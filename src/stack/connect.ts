@@ -127,7 +127,7 @@ function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']
     return `Warning: requests to ${url.origin} are not encrypted, and each carries the API key. Use an https: URL.`;
   const via = proxy.http === undefined ? null : URL.parse(proxy.http);
   if (via === null || isHere(via) || isExcepted(url, proxy.except)) return undefined;
-  return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Except the host with NO_PROXY=${url.hostname}.`;
+  return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Exempt the host with NO_PROXY=${url.hostname}.`;
 }
 
 /** Whether a URL points to this machine. `0.0.0.0` and `[::]` also point to it. */

@@ -145,7 +145,7 @@ function getListedKind(name: string): Kind {
   }
   const known = OWNED_KINDS.map((candidate) => candidate.name);
   const nearest = suggest(name, known);
-  const remedy = nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  const remedy = nearest === undefined ? `The kinds are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
   throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
 }
 

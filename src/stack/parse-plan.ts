@@ -29,7 +29,7 @@ export function parsePlanFileEntry(text: string, name: string): PlanFileEntry {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw createPlanError(name, `it ${finding}`);
   const value: unknown = parseJson(text);
-  if (!isJsonObject(value)) throw createPlanError(name, 'it holds no JSON object');
+  if (!isJsonObject(value)) throw createPlanError(name, 'it is not a JSON object');
   const { format, stacks, failure } = value;
   if (typeof format === 'number' && format !== PLAN_FORMAT) {
     throw new StackError(
@@ -47,7 +47,7 @@ export function parsePlanFileEntry(text: string, name: string): PlanFileEntry {
 }
 
 function parseEntry(entry: Json, name: string): PlanFileEntry {
-  if (!isJsonObject(entry)) throw createPlanError(name, 'its stack is no JSON object');
+  if (!isJsonObject(entry)) throw createPlanError(name, 'its stack is not a JSON object');
   const { plan, failure, result } = entry;
   if (isJsonObject(failure)) return { failure: findFailureMessage(failure) };
   if (result !== undefined) throw createPlanError(name, 'it is the result of an apply');

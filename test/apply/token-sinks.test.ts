@@ -53,8 +53,8 @@ describe('a token folder', () => {
     await sink?.deliver(AGENT, 'rotated');
     expect(places).toEqual([
       'tokens/agent.token',
-      'tokens/agent.token (its former content is in tokens/agent.token.1)',
-      'tokens/agent.token (its former content is in tokens/agent.token.2)',
+      'tokens/agent.token (its previous content is in tokens/agent.token.1)',
+      'tokens/agent.token (its previous content is in tokens/agent.token.2)',
     ]);
     const names = ['agent.token', 'agent.token.1', 'agent.token.2'];
     expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(names);

@@ -87,7 +87,7 @@ describe('the open part of a comment on ten changes', () => {
       '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
       '> - **secrets** `Credential/agent` will get its first token, which goes to `the folder tokens` @',
     ]);
-    expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
+    expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; has no backend; has no IP restriction');
     // Each value before and after, once.
     expect(row('moved')).toMatch(/`hostports`: \[traffic danger above\]\(#danger-[\w-]+\)/);
     expect(row('told')).toContain('`description: "old" → "new"`');
@@ -100,7 +100,7 @@ describe('the open part of a comment on ten changes', () => {
     expect(view.indexOf('### To create')).toBeLessThan(view.indexOf('### Drift to revert'));
     expect(row('drifted')).toContain('`description: "by hand" → "ours"` (reverts: changed at the service)');
     // The created resource, and its users.
-    expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; leads nowhere; has no IP restriction');
+    expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; has no backend; has no IP restriction');
     expect(row('second')).toContain('admits `ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     expect(row('agent')).toContain('may bind `bind:*.example.net` |');
     // The line and the owner of each resource.

@@ -250,7 +250,7 @@ describe('a value that the state calls sensitive', () => {
     const { exitCode, stdout } = await edgewise(`${EXPORT} ${STATE_FILE} --force`);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(
-      `Warning: sensitive in the state, and now in clear in a manifest. Look at each before you commit it:\n${NAMED.map((line) => `  ${line}\n`).join('')}`,
+      `Warning: sensitive in the state, and now in plain text in a manifest. Look at each before you commit it:\n${NAMED.map((line) => `  ${line}\n`).join('')}`,
     );
     expect(stdout).not.toContain('token (');
   });

@@ -89,12 +89,12 @@ describe('edgewise init', () => {
     [
       'a data file outside of the repository',
       'init network --name shop --base-url embedded:/elsewhere/account.json',
-      'spec.api.base_url names /elsewhere/account.json, which lies outside',
+      'spec.api.base_url names /elsewhere/account.json, which is outside',
     ],
     [
       'a data file above the repository',
       'init network --name shop --base-url embedded:../../account.json',
-      'which lies outside of the repository',
+      'which is outside the repository',
     ],
     ['a folder as the data file', 'init network --name shop --base-url embedded:only', 'is a folder, not a file'],
     ['a data file of something else', 'init network --name shop --base-url embedded:notes.txt', 'It is not JSON'],

@@ -69,8 +69,8 @@ describe('a pipe', () => {
 describe('a mutated plan file', () => {
   it.each([
     ['is nested too deeply', '['.repeat(1000) + ']'.repeat(1000), 'it is nested more than 200 levels deep'],
-    ['is no JSON', '{', 'it holds no JSON object'],
-    ['is a list', '[]', 'it holds no JSON object'],
+    ['is no JSON', '{', 'it is not a JSON object'],
+    ['is a list', '[]', 'it is not a JSON object'],
     ['has too many values', `[${'1,'.repeat(2_000_000)}1]`, 'it has more than 2,000,000 values'],
     ['has many wrong members', `{"format":FORMAT,"stacks":[{"plan":{"changes":[${'{},'.repeat(300_000)}{}]}}]}`, ''],
   ])('is refused if it %s', async (_, text, message) => {

@@ -36,7 +36,7 @@ describe.each(['throws', 'reports'] as const)('an output stream that %s the erro
     const exitCode = await flushOutputs(EXIT.success, { stdout: stdout.output, stderr: stderr.output });
     expect(exitCode).toBe(1);
     expect(stderr.written.join('')).toBe(
-      'edgewise: The result cannot be written to standard output: ENOSPC: no space. Send it to a file or a program that takes it.\n',
+      'edgewise: The result cannot be written to standard output: ENOSPC: no space. Send it to a file or a program that reads it.\n',
     );
   });
 

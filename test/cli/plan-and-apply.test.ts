@@ -208,7 +208,7 @@ describe('apply', () => {
       onListen: (listener) => (interrupt = listener),
     });
     const left = toScreen(stderr).filter((line) => line !== '');
-    expect(left[0]).toMatch(/^Stopping: no new writes/);
+    expect(left[0]).toMatch(/^Stopping after the writes in progress/);
     expect(left.slice(1).filter((line) => /…$|of 2 done/.test(line))).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ it('keeps the token that another stack wrote to the same file, and replaces its 
   await edgewise('apply one.yaml --yes');
   const first = await read('agent.token');
   const second = await edgewise('apply two.yaml --yes');
-  expect(second.stdout).toContain('tokens/agent.token (its former content is in tokens/agent.token.1)');
+  expect(second.stdout).toContain('tokens/agent.token (its previous content is in tokens/agent.token.1)');
   expect(await read('agent.token.1')).toBe(first);
   await edgewise('apply two.yaml --yes --rotate Credential/agent');
   expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(['agent.token', 'agent.token.1']);

@@ -69,7 +69,7 @@ describe('the list of unchanged resources', () => {
       'drift edgewise.yaml --compact',
     ]);
     expect(text).toContain('  Credential/a: left to others: description (live: "by hand", in the manifest: "ours")');
-    expect(compact).toContain('1 note on resources that are left as they are: without --compact.');
+    expect(compact).toContain('1 note on resources that are left as they are: shown without --compact.');
     expect(compact).not.toContain('Credential/a');
   });
 });

@@ -55,7 +55,7 @@ describe('usage', () => {
   });
 
   it.each([
-    ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows what it takes."],
+    ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows its usage."],
     ['plan --detailed-exit-code', "Unknown option '--detailed-exit-code'.\nDid you mean --detailed-exitcode?"],
     ['plan --request-timeout 5s', "Unknown option '--request-timeout'.\n--timeout limits a whole request."],
     ['plan --body-timeout=5s', 'spec.api.timeouts.body in the Stack'],
@@ -67,13 +67,13 @@ describe('usage', () => {
     ['plan --base-ulr x', 'Did you mean --base-url?'],
     ['apply --ye', 'Did you mean --yes?'],
     ['plan --no-rehersal', 'Did you mean --no-rehearsal?'],
-    ['plan --foo', "Unknown option '--foo'.\nedgewise plan --help shows what it takes."],
-    ['plan --f', "Unknown option '--f'.\nedgewise plan --help shows what it takes."],
-    ['plan --jsn', "Unknown option '--jsn'.\nedgewise plan --help shows what it takes."],
-    ['abuse-report foo', "Unknown command 'foo'.\nedgewise abuse-report --help shows what it takes."],
+    ['plan --foo', "Unknown option '--foo'.\nedgewise plan --help shows its usage."],
+    ['plan --f', "Unknown option '--f'.\nedgewise plan --help shows its usage."],
+    ['plan --jsn', "Unknown option '--jsn'.\nedgewise plan --help shows its usage."],
+    ['abuse-report foo', "Unknown command 'foo'.\nedgewise abuse-report --help shows its usage."],
     ['abuse-report sbmit', "Unknown command 'sbmit'.\nDid you mean submit?"],
-    ['show', "Missing required argument 'plan'.\nedgewise show --help shows what it takes."],
-    ['--frobnicate', "Unknown option '--frobnicate'.\nedgewise --help shows what it takes."],
+    ['show', "Missing required argument 'plan'.\nedgewise show --help shows its usage."],
+    ['--frobnicate', "Unknown option '--frobnicate'.\nedgewise --help shows its usage."],
   ])('shows the mistake in %s like every other error', async (line, message) => {
     const { exitCode, stdout, stderr } = await runCommand(line.split(' '), { cwd: '/' });
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });

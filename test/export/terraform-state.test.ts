@@ -101,7 +101,7 @@ describe('a Terraform state', () => {
 
   it.each<readonly [string, string | Json, string]>([
     ['empty', ' \n', 'is empty'],
-    ['cut off', JSON.stringify(createStateFile()).slice(0, -9), 'is not a JSON object: it is damaged, or no state'],
+    ['cut off', JSON.stringify(createStateFile()).slice(0, -9), 'is not a JSON object: it is damaged, or not a state'],
     [
       'the text of terraform show',
       `# example_tcp_edge.web:\nresource "x" "y" { token = "${SECRET}" }`,

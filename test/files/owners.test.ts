@@ -37,6 +37,6 @@ describe('a path', () => {
   it('is accepted with 100 names below its folder, and refused with 101', () => {
     const toPath = (depth: number) => `/top/${Array(depth).fill('a').join('/')}`;
     expect(() => checkPathDepth(toPath(100), '/top')).not.toThrow();
-    expect(() => checkPathDepth(toPath(101), '/top')).toThrow('lies more than 100 folders deep');
+    expect(() => checkPathDepth(toPath(101), '/top')).toThrow('is more than 100 folders deep');
   });
 });

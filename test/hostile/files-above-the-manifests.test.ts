@@ -212,12 +212,10 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
     });
     const cwd = join(shared, 'build');
     await mkdir(join(shared, '.git'));
-    expect((await edgewise('validate manifests', { cwd, uid: ROOT })).stdout).toContain(
-      'lies outside of the repository',
-    );
+    expect((await edgewise('validate manifests', { cwd, uid: ROOT })).stdout).toContain('is outside the repository');
     await rm(join(shared, '.git'), { recursive: true });
     changeOwner(OTHER_USER, join(shared, 'rules.yaml'));
-    expect((await edgewise('validate manifests', { cwd })).stdout).toContain('lies outside of the repository');
+    expect((await edgewise('validate manifests', { cwd })).stdout).toContain('is outside the repository');
   });
 
   it('is not asked for the stacks beside the manifests', async () => {

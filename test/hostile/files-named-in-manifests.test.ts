@@ -137,7 +137,7 @@ describe('a file outside of the repository that a pull request names', () => {
     for (const command of ['plan live', 'plan -R live', 'validate --policies live m.yaml', 'stacks live']) {
       const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(command);
       expect(exitCode).toBe(3);
-      expect(stdout + stderr).toContain('live lies outside of the repository');
+      expect(stdout + stderr).toContain('live is outside the repository');
       expect(stdout + stderr).not.toContain(SECRET);
     }
   });
@@ -147,7 +147,7 @@ describe('a file outside of the repository that a pull request names', () => {
     await symlink('..', join(workspace.folder, 'repo/keys'));
     const { exitCode, stdout } = await createCheckoutRunner(workspace)('validate m.yaml');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('spec.public_key names keys/key.txt, which lies outside of the repository');
+    expect(stdout).toContain('spec.public_key names keys/key.txt, which is outside the repository');
   });
 });
 
@@ -173,7 +173,7 @@ describe('the allowed paths', () => {
       const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(`${command} --root /`);
       expect({ exitCode, said: stdout + stderr }).toMatchObject({
         exitCode: 3,
-        said: expect.stringContaining('more.yaml lies outside of the repository'),
+        said: expect.stringContaining('more.yaml is outside the repository'),
       });
     }
   });
@@ -216,7 +216,7 @@ describe('a folder that becomes a link between plan and apply', () => {
     for (const line of ['apply . --approved plan.json --yes', 'apply . --yes']) {
       const { exitCode, stderr } = await edgewise(line);
       expect(exitCode).toBe(3);
-      expect(stderr).toContain('spec.tokens.default.directory names tokens, which lies outside of the repository');
+      expect(stderr).toContain('spec.tokens.default.directory names tokens, which is outside the repository');
     }
     expect(await readdir(join(workspace.folder, 'home'))).toEqual(['.bashrc']);
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);

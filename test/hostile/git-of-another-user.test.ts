@@ -168,7 +168,7 @@ describe('a folder that git does not accept as a repository', () => {
   it('is named if there is no repository at all', async () => {
     const { edgewise } = await createWorkspace(toRepository(1));
     const { exitCode, stderr } = await edgewise('stacks live --changed-since HEAD');
-    expect(stderr).toContain('live is in no git repository.');
+    expect(stderr).toContain('live is not in a git repository.');
     expect(exitCode).toBe(3);
   });
 });

@@ -190,10 +190,10 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
     toManifestText(toVariable('DEPLOY_KEY')),
     { DEPLOY_KEY: SECRET },
   ],
-  ['policies in a link', 'lies outside of the repository', toStack('test', { policies: ['out/policies.yaml'] }), {}],
+  ['policies in a link', 'is outside the repository', toStack('test', { policies: ['out/policies.yaml'] }), {}],
   [
     'a folder for tokens behind a link',
-    'lies outside of the repository',
+    'is outside the repository',
     toStack('test', { tokens: { default: { directory: 'out/tokens' } } }),
     {},
   ],

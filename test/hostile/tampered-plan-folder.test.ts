@@ -48,12 +48,12 @@ describe('a folder of plans is refused before any request if', () => {
     ],
     [
       'a plan is a pipe, and the run does not wait for it',
-      'plans/s01.json is no regular file',
+      'plans/s01.json is not a regular file',
       (workspace) => createPipe(workspace, 'plans/s01.json'),
     ],
     [
       'a plan is a link',
-      'plans/s01.json is no regular file',
+      'plans/s01.json is not a regular file',
       ({ folder }) => {
         rmSync(join(folder, 'plans/s01.json'));
         symlinkSync('../evil.json', join(folder, 'plans/s01.json'));
@@ -107,25 +107,29 @@ describe('new plans are written only to a folder that has nothing but plans of a
   };
 
   it.each<[string, string, (workspace: Workspace) => unknown]>([
-    ['manifests', 'plans/zz.yaml is no plan file', ({ write }) => write({ 'plans/zz.yaml': toEdge('door', 26_666) })],
-    ['another text', 'plans/note.txt is no plan file', ({ write }) => write({ 'plans/note.txt': 'mine' })],
-    ['a hidden file', 'plans/.env is no plan file', ({ write }) => write({ 'plans/.env': 'mine' })],
-    ['other JSON', 'plans/zz.json is no plan file', ({ write }) => write({ 'plans/zz.json': '{"changes":[]}' })],
-    ['broken JSON', 'plans/zz.json is no plan file', ({ write }) => write({ 'plans/zz.json': '{"chan' })],
+    [
+      'manifests',
+      'plans/zz.yaml is not a plan file',
+      ({ write }) => write({ 'plans/zz.yaml': toEdge('door', 26_666) }),
+    ],
+    ['another text', 'plans/note.txt is not a plan file', ({ write }) => write({ 'plans/note.txt': 'mine' })],
+    ['a hidden file', 'plans/.env is not a plan file', ({ write }) => write({ 'plans/.env': 'mine' })],
+    ['other JSON', 'plans/zz.json is not a plan file', ({ write }) => write({ 'plans/zz.json': '{"changes":[]}' })],
+    ['broken JSON', 'plans/zz.json is not a plan file', ({ write }) => write({ 'plans/zz.json': '{"chan' })],
     [
       'a plan of another name',
-      'plans/s01.txt is no plan file',
+      'plans/s01.txt is not a plan file',
       ({ folder }) => renameSync(join(folder, 'plans/s01.json'), join(folder, 'plans/s01.txt')),
     ],
-    ['a folder', 'plans/sub.json is no regular file', ({ folder }) => mkdirSync(join(folder, 'plans/sub.json'))],
+    ['a folder', 'plans/sub.json is not a regular file', ({ folder }) => mkdirSync(join(folder, 'plans/sub.json'))],
     [
       'a pipe',
-      'plans/zz.json is no regular file',
+      'plans/zz.json is not a regular file',
       ({ folder }) => execFileSync('mkfifo', [join(folder, 'plans/zz.json')]),
     ],
     [
       'a link to a plan',
-      'plans/zz.json is no regular file',
+      'plans/zz.json is not a regular file',
       ({ folder }) => symlinkSync('../evil.json', join(folder, 'plans/zz.json')),
     ],
     ['a plan that git tracks', 'plans/s01.json belongs to the commit', track('plans/s01.json')],

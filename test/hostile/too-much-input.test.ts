@@ -135,7 +135,7 @@ describe('a link to an endless tree', () => {
     await symlink(target, join(folder, 'more.yaml'));
     const { exitCode, stderr } = await edgewise('plan .');
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('more.yaml lies outside of the repository');
+    expect(stderr).toContain('more.yaml is outside the repository');
   });
 });
 
@@ -190,8 +190,8 @@ describe('a name that is not valid UTF-8', () => {
     await writeFile(toPath('notes\xff.txt'), 'not read\n');
     const { exitCode, stdout } = await edgewise('validate live');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('live holds a name that is not valid UTF-8: b\\xff\\x1b.yaml\n');
-    expect(stdout).toContain('live holds a name that is not valid UTF-8: d\\xfe\n');
+    expect(stdout).toContain('live contains a file name that is not valid UTF-8: b\\xff\\x1b.yaml\n');
+    expect(stdout).toContain('live contains a file name that is not valid UTF-8: d\\xfe\n');
     expect(stdout).toContain('2 errors');
   });
 

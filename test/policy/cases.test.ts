@@ -60,7 +60,7 @@ describe('test-policy', () => {
              expected allow, got refuse: Say in the label team whose TCPEdge/a is.
              --> policies.yaml:18:378
 
-      No case is about other.
+      No case tests other.
 
       3 cases: 2 passed, 1 failed.
       "

@@ -73,7 +73,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('IPRestriction/a', { ...ENFORCED, type: 'api', enforced: false }, { ...ENFORCED, type: 'api' }),
   ],
   [
-    'will lead nowhere, since this is disabled: backend (External/blue)',
+    'will have its backend disabled: backend (External/blue)',
     update(
       'TCPEdge/a',
       { backend: { backend_id: 'bkdhr_2aaa' } },
@@ -89,7 +89,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('SSHUserCertificate/a', { valid_until: '2031-01-01T00:00:00Z' }, { valid_until: '2030-01-01T00:00:00Z' }),
   ],
   [
-    'will lead elsewhere: backend.backend_id External/blue → bkdhr_2zzz',
+    'will send traffic elsewhere: backend.backend_id External/blue → bkdhr_2zzz',
     update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, { backend: { backend_id: 'bkdhr_2zzz' } }),
   ],
   [
@@ -106,7 +106,7 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] }),
   ],
   [
-    'will lead nowhere: backend External/blue → (none)',
+    'will no longer have a backend: backend External/blue → (none)',
     update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, {}),
   ],
   [

@@ -274,7 +274,7 @@ describe('a comment in a pipeline', () => {
     expect(text).toContain(
       `\`TCPEdge/a\`<br>[\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
     );
-    expect(text).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
+    expect(text).toContain('listens on `1.tcp.example.net:20001`; has no backend; has no IP restriction');
     expect(text).toContain(
       `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run 42](https://forge.test/runs/42) · 2026-03-01 12:&#8203;00 UTC · edgewise`,
     );

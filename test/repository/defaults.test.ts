@@ -165,7 +165,7 @@ describe('Defaults', () => {
       const refused = await workspace.edgewise(line, { cwd: top });
       expect(refused.exitCode, line).toBe(3);
       expect(refused.stdout + refused.stderr).toContain(
-        'defaults.yaml has Defaults for these manifests, but is not used, because it lies outside of the repository',
+        'defaults.yaml has Defaults for these manifests, but is not used, because it is outside the repository',
       );
     }
     rmSync(join(top, 'defaults.yaml'));

@@ -112,7 +112,7 @@ describe('applies of many stacks', () => {
       'live/b/edgewise.yaml': `${toStack('b')}${edges}`,
     });
     const { stdout } = await workspace.edgewise('plan -R live --rate-limit 10/60s', { sleep: async () => {} });
-    expect(stdout).toMatch(/^STACK +FOLDER +RESULT +LEAST TIME$/m);
+    expect(stdout).toMatch(/^STACK +FOLDER +RESULT +MINIMUM TIME$/m);
     expect(stdout).toMatch(/^b +live\/b +12 creates .*1 min 0 s$/m);
   });
 

@@ -288,7 +288,7 @@ describeInBrowsers(folder, (shown) => {
     await open();
     await choose('everything');
     await press('#apply');
-    expect(await read('#journal')).toContain('made-up token');
+    expect(await read('#journal')).toContain('simulated token');
     await press('#year');
     expect(await readAs('text')).toMatch(/SSHUserCertificate\/bob .*replace: it expired/);
   });
@@ -340,7 +340,7 @@ describeInBrowsers(folder, (shown) => {
     await open();
     const noise = Array.from({ length: 3000 }, (_, at) => `# ${Math.sin(at)}${Math.cos(at)}`).join('\n');
     await write(noise);
-    expect(await press('#share')).toContain('too much for a link');
+    expect(await press('#share')).toContain('too long for a link');
   });
 
   eachThinned([
@@ -453,7 +453,7 @@ describeInBrowsers(folder, (shown) => {
       { file: 'edge.yaml', text: edge },
     ];
     await shown.page.goto(`${shown.url}#${toLink({ files })}`);
-    expect(await settle()).toBe('This took longer than 10 seconds, and was ended. Nothing has changed.');
+    expect(await settle()).toBe('This took longer than 10 seconds, and was stopped. Nothing has changed.');
     expect(await press('#plan')).toContain('1 create');
   });
 });

@@ -32,7 +32,7 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
   addExamples(addConnectionOptions(addShowSecretsOption(command)), [
     ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
-    ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],
+    ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a textfile collector'],
   ]).action((paths: string[], flags: DriftCommandFlags) =>
     act(flags, (context) => compareStacksWithLive(paths, { ...flags, recursive: isRecursive(flags) }, context)),
   );

@@ -128,7 +128,7 @@ function refuseSensitiveFields({ sensitive }: ExportResult): void {
   if (sensitive.length === 0) return;
   const lines = sensitive.map(
     ({ address, field, stateAddress }) =>
-      `${address}: ${field} is sensitive in the state (${toPrintable(stateAddress)}), and would be in clear in the manifest.`,
+      `${address}: ${field} is sensitive in the state (${toPrintable(stateAddress)}), and would be in plain text in the manifest.`,
   );
   throw new CommandError(lines, {
     exitCode: EXIT.invalid,

@@ -27,7 +27,7 @@ export function configurePostCommand(command: Command, act: CommandBodyRunner): 
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
-    .option('--resolved', 'nothing to report: close the issue, and open none')
+    .option('--resolved', 'nothing to report: close the open issue')
     .option('--number <number>', 'the pull or merge request (default: the one of this job)', parsePullRequestNumber);
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [

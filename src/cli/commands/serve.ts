@@ -59,7 +59,7 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
     .option('--seed <file>', 'resources and known ids to start with, as JSON')
     .option(
       '--snapshot <file>',
-      'file that keeps the data; each change is saved before it is answered; if it exists, --seed is ignored',
+      'file that keeps the data; each change is saved before its response; if it exists, --seed is ignored',
     )
     .option(
       '--faults <file>',
@@ -75,7 +75,7 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
-    ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
+    ['edgewise serve --rate-limit 120/60s', 'with a typical rate limit'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
   ]).action((flags: ServeCommandFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
 }

@@ -47,7 +47,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
   addExamples(addColorOption(command), [
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
-    ['edgewise stacks --format json', 'for jobs that run one each, with --stack'],
+    ['edgewise stacks --format json', 'for jobs that each run one, with --stack'],
   ]).action((root: string | undefined, flags: StacksCommandFlags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       printStacks(root ?? '.', flags, context),

@@ -56,7 +56,7 @@ export async function flushOutputs(
   const failure = await stdout.settle();
   if (failure !== undefined)
     stderr.write(
-      `edgewise: The result cannot be written to standard output: ${failure}. Send it to a file or a program that takes it.\n`,
+      `edgewise: The result cannot be written to standard output: ${failure}. Send it to a file or a program that reads it.\n`,
     );
   await stderr.settle();
   const isGood = exitCode === EXIT.success || exitCode === EXIT.changes;

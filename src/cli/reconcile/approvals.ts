@@ -43,7 +43,7 @@ export async function refusePlansAsManifests(
     if (!isFolder && !(await isPlanFile(path, context))) continue;
     const [what = '', ...words] = isFolder ? ['a folder of plans', '-R', 'FOLDER'] : ['a plan', 'MANIFESTS'];
     const line = ['edgewise', 'apply', ...words, '--approved', escapePath(path)].map(quoteForShell).join(' ');
-    throw new CommandError(`${path} is ${what}: it approves, and the manifests say what to do.`, {
+    throw new CommandError(`${path} is ${what}, not manifests.`, {
       exitCode: EXIT.invalid,
       remedy: `Name the manifests that it was made from: ${line}`,
     });

@@ -56,25 +56,25 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
 
 /** Why a file is none that an earlier run left in a folder of plans. `undefined`: it is one. */
 async function findForeignFile(file: string, context: FolderContext): Promise<string | undefined> {
-  if (!(await lstat(resolve(context.cwd, file))).isFile()) return 'is no regular file';
+  if (!(await lstat(resolve(context.cwd, file))).isFile()) return 'is not a regular file';
   const finding = await findOutputFinding(file, context);
   if (finding !== undefined) return finding;
   const isOurs = isTemporaryName(file, '.json') || (isPlanName(file) && (await isPlanFile(file, { cwd: context.cwd })));
-  return isOurs ? undefined : 'is no plan file';
+  return isOurs ? undefined : 'is not a plan file';
 }
 
 function isPlanName(file: string): boolean {
   return file.endsWith('.json');
 }
 
-/** Lists the plan files in a folder of plans. Throws if there are none, or if one is no regular file. */
+/** Lists the plan files in a folder of plans. Throws if there are none, or if one is not a regular file. */
 export async function listPlanFiles(folder: string, { cwd }: Pick<Context, 'cwd'>): Promise<readonly string[]> {
   const entries = await readdir(resolve(cwd, folder), { withFileTypes: true }).catch(() => []);
   const plans = entries.filter(({ name }) => isPlanName(name) && !name.startsWith('.'));
   const remedy = 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.';
   const other = plans.find((entry) => !entry.isFile());
   if (other !== undefined)
-    throw new CommandError(`${join(folder, other.name)} is no regular file.`, { exitCode: EXIT.invalid, remedy });
+    throw new CommandError(`${join(folder, other.name)} is not a regular file.`, { exitCode: EXIT.invalid, remedy });
   if (plans.length === 0)
     throw new CommandError(`${folder} is not a folder of plans. With --recursive, each stack has its own plan file.`, {
       exitCode: EXIT.invalid,

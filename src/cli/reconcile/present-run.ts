@@ -136,7 +136,7 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
     for (const { opened } of all) opened.pooled.setLineWriter(undefined);
   };
   const tellStopping = (): void =>
-    progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
+    progress?.tell('Stopping after the writes in progress. Interrupt again to stop at once.');
   signal.addEventListener('abort', tellStopping, { once: true });
   return {
     follow: ({ name: stack }) => ({

@@ -114,7 +114,7 @@ export const TCP_EDGE = defineKind({
         clear: 'delete',
         hasPath: true,
         carries: 'while-on',
-        summary: { prefix: 'leads to', unset: 'leads nowhere' },
+        summary: { prefix: 'leads to', unset: 'has no backend' },
         whenUnset: {
           code: 'no-backend',
           message: 'no backend is enabled, so its traffic goes nowhere',

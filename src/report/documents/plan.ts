@@ -107,7 +107,7 @@ export function listUnchangedBlocks(
   { compact = false }: Pick<FormatOptions, 'compact'>,
 ): readonly Block[] {
   const notes = listListBlocks('unchanged', unchanged, 'rest').map((block) => ({ ...block, limit: MAX_NOTES }));
-  const count = `${formatCount(unchanged.length, 'note')} on resources that are left as they are: without --compact.`;
+  const count = `${formatCount(unchanged.length, 'note')} on resources that are left as they are: shown without --compact.`;
   return [
     ...(compact && unchanged.length > 0 ? [{ block: 'list', items: [count], weight: 'rest' } as const] : notes),
     ...listDueTables(due),
@@ -158,7 +158,7 @@ function listRequestTables(writes: readonly WriteView[]): readonly TableBlock[] 
       block: 'table',
       heading: REQUESTS_HEADING,
       layout: 'stack',
-      columns: ['Request', 'What for', 'After'],
+      columns: ['Request', 'Purpose', 'After'],
       size: writes.length,
       rows,
       weight: 'rest',

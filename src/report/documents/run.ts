@@ -112,7 +112,7 @@ function listStackTables(rows: readonly StackRow[], run: StacksRunReport): reado
       block: 'table',
       heading: formatUnchangedStacksHeading(run, quiet),
       layout: 'grid',
-      columns: ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])],
+      columns: ['Stack', 'Folder', 'Result', ...(hasTime ? ['Minimum time'] : [])],
       size: quiet.length,
       rows: mapLazily(rows, (row) => ({ cells: cells(row), isBad: row.isBad, isPart: !row.isQuiet })),
       weight: 'rest',

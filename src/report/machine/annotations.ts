@@ -71,7 +71,7 @@ export const NON_DIAGNOSTIC_RULES = {
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
-  'removed-stack': 'A file is gone that probably had a Stack. What the stack owns stays at the service.',
+  'removed-stack': 'A file that probably had a Stack is gone. What the stack owns stays at the service.',
   unmanaged: 'A live resource is managed by no stack of this repository.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',

@@ -87,11 +87,7 @@ export function renderPolicyTestsText({ cases, untested }: PolicyTestResults, op
     ]),
     ...(untested.length === 0
       ? []
-      : [
-          wrapWithPrefix('', `No case is about ${names}.`, { ...options, rest: 2 }).map((line) =>
-            paint('warning', line),
-          ),
-        ]),
+      : [wrapWithPrefix('', `No case tests ${names}.`, { ...options, rest: 2 }).map((line) => paint('warning', line))]),
     [`${formatCount(cases.length, 'case')}: ${cases.length - failed} passed, ${failed} failed.`],
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;

@@ -36,7 +36,7 @@ export interface DangerView {
   readonly group: DangerGroup;
   readonly danger: DangerName;
   readonly address: string;
-  /** One clause whose subject is the resource, such as `leads nowhere: backend WeightedBackend/pool → (none)`. */
+  /** One clause whose subject is the resource, such as `no longer has a backend: backend WeightedBackend/pool → (none)`. */
   readonly said: string;
   /** `said` without the consequence, split into text and values. */
   readonly clause: Clause;
@@ -219,9 +219,9 @@ const WORDINGS = {
   'restriction-changed': ['have another restriction:', 'has another restriction:', 'sides'],
   'access-widened': ['widen access:', 'widens access:', 'sides'],
   'address-changed': ['be reached elsewhere:', 'is reached elsewhere:', 'sides'],
-  'target-removed': ['lead nowhere:', 'leads nowhere:', 'sides'],
-  'target-disabled': ['lead nowhere, since this is disabled:', 'leads nowhere, since this is disabled:', 'sides'],
-  'target-changed': ['lead elsewhere:', 'leads elsewhere:', 'sides'],
+  'target-removed': ['no longer have a backend:', 'no longer has a backend:', 'sides'],
+  'target-disabled': ['have its backend disabled:', 'has its backend disabled:', 'sides'],
+  'target-changed': ['send traffic elsewhere:', 'sends traffic elsewhere:', 'sides'],
   'no-weight': ['send traffic to no member:', 'sends traffic to no member:', 'sides'],
   'longer-validity': ['be valid for longer:', 'is valid for longer:', 'sides'],
   'rules-reordered': ['have its rules in another order:', 'has its rules in another order:', 'path'],

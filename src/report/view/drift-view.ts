@@ -216,7 +216,7 @@ export const REMOVAL_PAGE = 'docs/how-to/remove-a-stack.md';
 
 export const ABSENT_WORDING = {
   heading: 'Of stacks that are not in this repository',
-  hint: `They are no drift: several repositories may share an account. If one of these stacks was removed from this one, see ${REMOVAL_PAGE}.`,
+  hint: `They are not drift: several repositories may share an account. If one of these stacks was removed from this one, see ${REMOVAL_PAGE}.`,
 } as const;
 
 export const UNMANAGED_WORDING = {

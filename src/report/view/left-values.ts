@@ -26,7 +26,7 @@ export function listLeftNotes(
   return said.length === 0 ? [] : [`left to others: ${said.join(', ')}`];
 }
 
-/** Such as `, but for what is left to others: backends, metadata.canary`. Empty if nothing that is ignored differs. */
+/** Such as `, except what is left to others: backends, metadata.canary`. Empty if nothing that is ignored differs. */
 export function formatLeftException(subjects: readonly Pick<Change, 'leftToOthers'>[], names: ResourceNames): string {
   const paths = subjects.flatMap(({ leftToOthers = [] }) =>
     leftToOthers.map(({ ignored }) => formatIgnoredPath(ignored, names)),
@@ -34,7 +34,7 @@ export function formatLeftException(subjects: readonly Pick<Change, 'leftToOther
   const unique = [...new Set(paths)];
   if (unique.length === 0) return '';
   const more = unique.length > MAX_PATHS ? ` and ${unique.length - MAX_PATHS} more` : '';
-  return `, but for what is left to others: ${unique.slice(0, MAX_PATHS).join(', ')}${more}`;
+  return `, except what is left to others: ${unique.slice(0, MAX_PATHS).join(', ')}${more}`;
 }
 
 /** As many paths as a summary names. */

@@ -41,11 +41,13 @@ export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions,
    * is sent is then an error, unless the options or the environment set the same value. Default: EDGEWISE_UNTRUSTED.
    */
   readonly untrusted?: boolean;
-  /**
-   * Environment variables that manifests may read: names, or prefixes such as `APP_*`. Default: EDGEWISE_ENV, else
-   * none.
-   */
+  /** Names of the variables that manifests may read (`${env:NAME}`). Default: EDGEWISE_ENV, else none. */
   readonly offered?: readonly string[];
+  /**
+   * Names of the variables that manifests may send (`${secret:NAME}`), and no output shows. Default: EDGEWISE_SECRETS,
+   * else none.
+   */
+  readonly offeredSecrets?: readonly string[];
   /**
    * The folder that must contain every file that manifests name. Default: EDGEWISE_ROOT, else the repository of the
    * manifests.
@@ -54,8 +56,8 @@ export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions,
   /** The base folder of relative paths. Default: the working folder of the process. */
   readonly cwd?: string;
   /**
-   * Environment variables. They set options that are not given, and replace `${env:NAME}` in manifests if `offered`
-   * allows it. Default: the environment of the process.
+   * Environment variables. They set options that are not given, and fill in manifests as far as
+   * `offered` and `offeredSecrets` allow it. Default: the environment of the process.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The clock for plans, expiry and the rate limit. Default: the system's clock. */
@@ -84,7 +86,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
 
 async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Promise<Host> {
   const own = createProcessHost();
-  const { untrusted, offered = [], root } = more;
+  const { untrusted, offered = [], offeredSecrets = [], root } = more;
   const given = {
     ...own,
     rehearse: rehearsePlan,
@@ -95,6 +97,7 @@ async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Pro
     now: now ?? own.now,
   };
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
+  const trust = { env: offered, secret: offeredSecrets, untrusted, root };
   if (apiKey !== undefined) secrets.add('the API key', apiKey);
-  return { ...given, env: known, secrets, ...readManifestTrust({ env: offered, untrusted, root }, given) };
+  return { ...given, env: known, secrets, ...readManifestTrust(trust, given) };
 }

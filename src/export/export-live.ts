@@ -378,7 +378,7 @@ function createPreface(
   ];
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
   const variables = listVariablesToSet(kept.map(({ stated }) => stated));
-  const offered = variables.map((name) => `--env ${name}`).join(' ');
+  const offered = variables.map((name) => `--secret ${name}`).join(' ');
   const unset = variables.length === 0 ? [] : [`Set these variables, and offer them: ${offered}.`];
   const noted = notes.flatMap((note) =>
     note.isInComment ? [`${note.title}:`, ...note.lines.map((line) => `  ${line}`)] : [],

@@ -3,13 +3,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
 import { isConcealed } from '../model/concealed-value.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import {
-  fillTemplate,
-  isSecretValue,
-  listConcealed,
-  listSecretNames,
-  unescapePlaceholders,
-} from '../model/secret-value.ts';
+import { fillTemplate, isSecretValue, listSecretNames, unescapePlaceholders } from '../model/secret-value.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { findSecretVariable, type ManifestEnvironment } from './environment.ts';
@@ -33,7 +27,9 @@ export function concealDocuments(
     context.secrets.addVariable(name, findSecretVariable(name, context.env) ?? '');
   // Every secret is known before another text in clear is judged, so that the order of documents does not matter.
   const sealed = documents.map((document) => mapSecretsOfDocument(document, (found) => conceal(found, context)));
-  const findings = sealed.flatMap((document) => listFindings(document).map((finding) => ({ document, finding })));
+  const findings = sealed.flatMap((document) =>
+    listFindings(document, context.env).map((finding) => ({ document, finding })),
+  );
   const publish = ({ value }: PossibleSecret): Json =>
     typeof value === 'string' ? context.secrets.publish(unescapePlaceholders(value)) : value;
   return { documents: sealed.map((document) => unescapeOthers(mapSecretsOfDocument(document, publish))), findings };
@@ -63,38 +59,63 @@ function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealCo
   );
 }
 
-function listFindings({ value, isValid }: ManifestDocument): readonly ManifestFinding[] {
+function listFindings(
+  { value, isValid }: ManifestDocument,
+  { offered }: ManifestEnvironment,
+): readonly ManifestFinding[] {
   if (!isValid) return [];
-  const forbidden = listConcealed(value).flatMap((concealed) =>
-    isSecretValue(concealed) ? listSecretNames(concealed.template).filter(isVariableForbiddenInManifests) : [],
-  );
-  return [...forbidden.map(createForbiddenFinding), ...listMisplaced(value, [])];
+  return listPlaceholders(value, []).flatMap(({ name, path, isSecret }): readonly ManifestFinding[] => {
+    if (!isSecret) return [createMisplacedFinding(name, path)];
+    if (isVariableForbiddenInManifests(name)) return [createForbiddenFinding(name, path)];
+    return offered.includes(name) ? [createShownFinding(name, path)] : [];
+  });
 }
 
-function listMisplaced(value: Json, path: FieldPath): readonly ManifestFinding[] {
-  if (typeof value === 'string') return listSecretNames(value).map((name) => createMisplacedFinding(name, path));
-  if (isConcealed(value)) return [];
-  if (isJsonArray(value)) return value.flatMap((member, index) => listMisplaced(member, [...path, index]));
+interface Placeholder {
+  readonly name: string;
+  readonly path: FieldPath;
+  /** Whether it is in a field that may have a secret. */
+  readonly isSecret: boolean;
+}
+
+/** Lists each `${secret:NAME}` in a document whose secrets are concealed. */
+function listPlaceholders(value: Json, path: FieldPath): readonly Placeholder[] {
+  const toPlaceholders = (template: string, isSecret: boolean): readonly Placeholder[] =>
+    listSecretNames(template).map((name) => ({ name, path, isSecret }));
+  if (typeof value === 'string') return toPlaceholders(value, false);
+  if (isConcealed(value)) return isSecretValue(value) ? toPlaceholders(value.template, true) : [];
+  if (isJsonArray(value)) return value.flatMap((member, index) => listPlaceholders(member, [...path, index]));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => listMisplaced(member, [...path, key]));
+  return Object.entries(value).flatMap(([key, member]) => listPlaceholders(member, [...path, key]));
 }
 
 function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding {
   return {
     code: 'secret-in-manifest',
     message: `\${secret:${name}} cannot be used here, because this field is shown, stored or compared as text`,
-    remedy: `Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets. Elsewhere, use \${env:${name}}.`,
+    remedy:
+      "Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets.",
     path,
     target: 'value',
   };
 }
 
-function createForbiddenFinding(name: string): ManifestFinding {
+function createForbiddenFinding(name: string, path: FieldPath): ManifestFinding {
   return {
     code: 'env-reference',
     message: `the environment variable ${name} is for an API key or a token, which no manifest can have`,
     remedy: 'Remove it.',
-    path: ['spec'],
+    path,
+    target: 'value',
+  };
+}
+
+function createShownFinding(name: string, path: FieldPath): ManifestFinding {
+  return {
+    code: 'env-reference',
+    message: `the environment variable ${name} is offered as a variable, which outputs show, and not as a secret`,
+    remedy: 'Name another variable: one that may be shown is no secret.',
+    path,
     target: 'value',
   };
 }

@@ -2,11 +2,13 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
 import { YAML_LIMITS } from './bounded-yaml.ts';
 
-/** Environment variables, and the names of those that manifests may read. */
+/** Environment variables, and the names of those that manifests may read. No name is on both lists. */
 export interface ManifestEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The variables that manifests may read: names, or prefixes followed by `*`. */
+  /** The variables for `${env:NAME}`. */
   readonly offered: readonly string[];
+  /** The variables for `${secret:NAME}`. Absent: none. */
+  readonly offeredSecrets?: readonly string[] | undefined;
 }
 
 export const NO_ENVIRONMENT: ManifestEnvironment = { variables: {}, offered: [] };
@@ -15,11 +17,13 @@ export const NO_ENVIRONMENT: ManifestEnvironment = { variables: {}, offered: [] 
 export function createManifestEnvironment({
   env,
   offered = [],
+  offeredSecrets = [],
 }: {
   readonly env: ManifestEnvironment['variables'];
   readonly offered?: ManifestEnvironment['offered'];
+  readonly offeredSecrets?: ManifestEnvironment['offeredSecrets'];
 }): ManifestEnvironment {
-  return { variables: env, offered };
+  return { variables: env, offered, offeredSecrets };
 }
 
 /** A text with its variables filled in. Variables that could not be filled in are unchanged. */
@@ -27,7 +31,7 @@ interface FilledText {
   readonly text: string;
   /** Names of variables that have neither a value nor a default. */
   readonly unset: readonly string[];
-  /** Names of variables that manifests may not read and that have no default. */
+  /** Names of variables that manifests may not read in this way. A default does not change that. */
   readonly withheld: readonly string[];
   /** Parts that start like a variable but are not valid. */
   readonly malformed: readonly string[];
@@ -37,7 +41,8 @@ interface FilledText {
 
 /**
  * Replaces `${env:NAME}` and `${env:NAME:-default}`, and unescapes `$${` to `${`. The default is used if the variable
- * is unset, empty or not offered. A default cannot contain braces. Any other `$` stays unchanged. Leaves `${secret:NAME}`
+ * is unset or empty, but not if it is not offered: a run that forgets to offer it would use another value than it says.
+ * A default cannot contain braces. Any other `$` stays unchanged. Leaves `${secret:NAME}`
  * and its escape for `concealDocument`, which knows the fields, and escapes what a variable contains of it.
  */
 export function replaceEnvironmentVariables(text: string, env: ManifestEnvironment): FilledText {
@@ -51,11 +56,11 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
       malformed.push(whole);
       return whole;
     }
-    const found = readVariable(name, env);
-    const value = 'finding' in found ? '' : found.value;
-    if (fallback !== undefined && !isVariableForbiddenInManifests(name)) return value || fallback;
-    if (!('finding' in found)) return value.replaceAll('${secret:', () => '$${secret:');
-    (found.finding === 'withheld' ? withheld : unset).push(name);
+    const found = readVariable(name, env.offered, env.variables);
+    if (found === 'withheld') withheld.push(name);
+    else if (fallback !== undefined) return found.value || fallback;
+    else if (found.value === undefined) unset.push(name);
+    else return found.value.replaceAll('${secret:', () => '$${secret:');
     return whole;
   };
   const filled = text.replace(VARIABLE, (...match: [string, string | undefined, string | undefined]) => {
@@ -68,20 +73,22 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
 }
 
 /** Returns the value of a variable for a `${secret:NAME}`. `undefined` if it is unset, empty, or not offered. */
-export function findSecretVariable(name: string, env: ManifestEnvironment): string | undefined {
-  const found = readVariable(name, env);
-  return 'finding' in found || found.value === '' ? undefined : found.value;
+export function findSecretVariable(
+  name: string,
+  { offeredSecrets = [], variables }: ManifestEnvironment,
+): string | undefined {
+  const found = readVariable(name, offeredSecrets, variables);
+  return found === 'withheld' ? undefined : found.value || undefined;
 }
 
 /** Variables for API keys and tokens are never readable, even if they are offered. */
 function readVariable(
   name: string,
-  { variables, offered }: ManifestEnvironment,
-): { readonly value: string } | { readonly finding: 'unset' | 'withheld' } {
-  const isOffered = offered.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
-  if (!isOffered || isVariableForbiddenInManifests(name)) return { finding: 'withheld' };
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  return value === undefined ? { finding: 'unset' } : { value };
+  offered: readonly string[],
+  variables: ManifestEnvironment['variables'],
+): { readonly value: string | undefined } | 'withheld' {
+  if (!offered.includes(name) || isVariableForbiddenInManifests(name)) return 'withheld';
+  return { value: Object.hasOwn(variables, name) ? variables[name] : undefined };
 }
 
 /** The maximum length of a filled-in text. Any other text has the same limit. */

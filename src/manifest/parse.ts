@@ -456,9 +456,11 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   });
   for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
   for (const name of new Set(withheld)) {
-    // Such a variable is withheld even if it has a default, so its name may be followed by `:-` instead of `}`.
-    const part = isVariableForbiddenInManifests(name) ? `\${env:${name}` : `\${env:${name}}`;
-    walk.findings.push({ ...createWithheldFinding(name), ...toPart(part) });
+    const [plain, start] = [`\${env:${name}}`, `\${env:${name}:-`];
+    walk.findings.push({
+      ...createWithheldFinding(name, walk.env),
+      ...toPart(value.includes(plain) ? plain : start),
+    });
   }
   for (const name of new Set(unset))
     walk.findings.push({
@@ -470,7 +472,10 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
   return text;
 }
 
-function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+function createWithheldFinding(
+  name: string,
+  { offeredSecrets = [] }: ManifestEnvironment,
+): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
   const code = 'env-reference';
   if (isVariableForbiddenInManifests(name)) {
     const what = isKeyOrKeyFileVariable(name) ? 'an API key' : 'a token';
@@ -480,10 +485,16 @@ function createWithheldFinding(name: string): Pick<SyntaxFinding, 'code' | 'mess
       remedy: 'Remove it.',
     };
   }
+  if (offeredSecrets.includes(name))
+    return {
+      code,
+      message: `the environment variable ${name} is offered as a secret, and \`\${env:}\` shows what it reads`,
+      remedy: 'Name another variable: a secret is never shown.',
+    };
   return {
     code,
     message: `the environment variable ${name} is not offered to manifests`,
-    remedy: `Offer it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. Or give a default: \${env:${name}:-default}.`,
+    remedy: `Offer it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. A default counts only for a variable that is offered.`,
   };
 }
 

@@ -55,7 +55,7 @@ const NO_URL = `# spec:
 `;
 
 const EXAMPLE = `# An example to change or delete. \`edgewise explain TCPEdge\` has every field.
-# Variables of the environment: \${env:NAME}, and for secrets in headers \${secret:NAME}. Offer them with --env NAME.
+# Variables of the environment: \${env:NAME}, offered with --env NAME. Secrets in headers: \${secret:NAME}, with --secret NAME.
 apiVersion: edgewise/v1
 kind: TCPEdge
 metadata:

@@ -1,3 +1,5 @@
+import { findTokenSystem } from './system-tokens.ts';
+
 /**
  * The environment variable with the API key, unless the Stack names another. A variable with the suffix `_FILE`
  * contains the path of a file with the key instead.
@@ -40,25 +42,9 @@ export function isForgeTokenVariable(name: string): boolean {
   return FORGE_TOKENS.has(name.toUpperCase());
 }
 
-/** Variables with tokens that GitHub and GitLab pass to a job. Programs may need them, manifests never do. */
-const JOB_TOKENS: ReadonlySet<string> = new Set([
-  ...[
-    'ACTIONS_RUNTIME_TOKEN',
-    'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
-    'CI_JOB_TOKEN',
-    'CI_JOB_JWT',
-    'CI_JOB_JWT_V1',
-    'CI_JOB_JWT_V2',
-  ],
-  ...['CI_REGISTRY_PASSWORD', 'CI_DEPLOY_PASSWORD', 'CI_DEPENDENCY_PROXY_PASSWORD', 'CI_REPOSITORY_URL'],
-]);
-
-/**
- * Whether manifests may never read this environment variable, not even if the user allows it, because a pattern such as
- * `CI_*` can match more variables than intended.
- */
+/** Whether manifests may never read this environment variable, so that no run can offer it. */
 export function isVariableForbiddenInManifests(name: string): boolean {
-  return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());
+  return isSecretVariable(name) || findTokenSystem(name) !== undefined;
 }
 
 /** Whether edgewise hides this environment variable from manifests and from programs that it starts. */

@@ -148,7 +148,10 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), notes, form: undefined };
   }
   const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
-  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
+  if (live === undefined) {
+    const notes = listUnknownSecretNotes(asked, () => true);
+    return { ...plain, action: 'create', reason: undefined, notes, form: asked };
+  }
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
@@ -159,7 +162,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const notes = [
     ...(action === 'replace' || due !== undefined ? [] : renewal.notes),
     ...describeKeptField(kept),
-    ...listUncomparedSecretNotes(live.spec),
+    ...listUnknownSecretNotes(form, (name) => action === 'replace' || differences.some(({ field }) => field === name)),
     ...describeServiceChoices(pair.kind, live, form),
   ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
@@ -244,12 +247,14 @@ function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
 
-/** A secret without a value stands in the live spec, in the place of the value that it cannot be compared with. */
-function listUncomparedSecretNotes(live: Spec): readonly string[] {
-  return Object.entries(live).flatMap(([field, value]) => {
+/** Names the secrets without a value: of a field that is sent, an apply needs it; any other field is not compared. */
+function listUnknownSecretNotes({ written }: DesiredSpecForms, isSent: (field: string) => boolean): readonly string[] {
+  return Object.entries(written).flatMap(([field, value]) => {
     const unknown = listConcealed(value).filter((one) => isSecretValue(one) && one.number === undefined);
     const names = [...new Set(unknown.filter(isSecretValue).flatMap(({ template }) => listSecretNames(template)))];
-    return names.length === 0 ? [] : [`${field} is not compared with ${names.join(', ')}: not set, or not offered`];
+    if (names.length === 0) return [];
+    const what = isSent(field) ? 'cannot be sent without' : 'is not compared with';
+    return [`${field} ${what} ${names.join(', ')}: not set, or not offered as a secret`];
   });
 }
 

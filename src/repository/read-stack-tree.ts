@@ -36,7 +36,7 @@ import { type Host, InvalidManifests } from '../stack/host.ts';
  * when the stack is planned. Reports only errors that concern the whole tree.
  */
 
-type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root' | 'budget'> &
+type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root' | 'budget'> &
   GivenConnection & {
     /** Whether to count what looks like a manifest in the folder of no stack, and is not read. */
     readonly countsUnread?: boolean | undefined;
@@ -123,7 +123,7 @@ function withoutSkippedFiles(files: readonly FoundFile[], defaults: readonly Fou
  */
 export function readDefaultsAbove(
   folder: string,
-  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'root'>,
+  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root'>,
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
   const { cwd, uid, root } = context;

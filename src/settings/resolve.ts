@@ -156,15 +156,18 @@ function isYes(text: string): boolean {
   return !['0', 'false'].includes(text.toLowerCase());
 }
 
-/** A variable has the members of a list in one text, separated by commas or white space. */
+/** Lists the members of a list as given. A variable has them in one text, separated by commas or white space. */
+export function listMembers(given: unknown): readonly unknown[] {
+  if (typeof given === 'string') return given.split(/[\s,]+/).filter((one) => one !== '');
+  return Array.isArray(given) ? given : [];
+}
+
 function parseList(
   { of }: Extract<SettingType, { type: 'list' }>,
   given: unknown,
   origin: Origin,
 ): readonly unknown[] | undefined {
-  const members: readonly unknown[] =
-    typeof given === 'string' ? given.split(/[\s,]+/).filter((one) => one !== '') : Array.isArray(given) ? given : [];
-  const values = members.map((member) => parseValue(of, member, origin));
+  const values = listMembers(given).map((member) => parseValue(of, member, origin));
   return values.includes(undefined) ? undefined : values;
 }
 

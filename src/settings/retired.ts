@@ -12,6 +12,8 @@ export interface Retired {
   readonly variables?: readonly string[];
   /** Paths in documents, by kind: `Stack spec.render`. */
   readonly fields?: readonly string[];
+  /** Names of variables in `--env` and EDGEWISE_ENV that this matches. */
+  readonly offers?: RegExp;
   /** A sentence that says what to do now. */
   readonly instead: string;
   /** The page that shows it. */
@@ -75,6 +77,11 @@ export const RETIRED: readonly Retired[] = [
     instead: 'Name the manifests as paths, and the plan with --approved.',
     page: 'docs/explanation/approvals.md',
   },
+  {
+    offers: /\*/,
+    instead: 'Offer each variable by its full name.',
+    page: 'docs/reference/manifests.md',
+  },
 ];
 
 /** Returns what to do instead of a retired option, command or field. */
@@ -100,6 +107,10 @@ export function findRetiredFlagRemedy(words: string): string | undefined {
 export function findRetiredFieldRemedy(kind: string, path: FieldPath): string | undefined {
   const name = `${kind} ${path.join('.')}`;
   return findRemedy(({ fields = [] }) => fields.includes(name));
+}
+
+export function findRetiredOfferRemedy(name: string): string | undefined {
+  return findRemedy(({ offers }) => offers?.test(name) === true);
 }
 
 /** Finds a retired variable that is set and not empty. */

@@ -91,8 +91,8 @@ const COMMAND_JSON = defineText((text): readonly string[] | undefined => {
 
 const VARIABLE_NAMES = defineList(
   defineText(
-    (text) => (/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(text) ? text : undefined),
-    'the name of a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*',
+    (text) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? text : undefined),
+    'the name of a variable, such as DEPLOY_REGION',
   ),
 );
 
@@ -375,11 +375,21 @@ export const SETTINGS = {
   }),
   env: defineSetting({
     type: VARIABLE_NAMES,
-    about: 'variables that manifests may read: names, and prefixes such as `DEPLOY_*`',
+    about: `names of the variables that manifests may read with \`\${env:NAME}\``,
     flag: '--env <name>',
     topic: 'trust',
-    flagAbout: 'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
+    flagAbout: `variable that manifests may read with \${env:NAME} (EDGEWISE_ENV)`,
     variables: ['EDGEWISE_ENV'],
+    defaultText: 'none',
+    help: 'settings',
+  }),
+  secret: defineSetting({
+    type: VARIABLE_NAMES,
+    about: `names of the variables that manifests may send with \`\${secret:NAME}\`, and that no output shows`,
+    flag: '--secret <name>',
+    topic: 'trust',
+    flagAbout: `variable that manifests may send with \${secret:NAME}; no output shows it (EDGEWISE_SECRETS)`,
+    variables: ['EDGEWISE_SECRETS'],
     defaultText: 'none',
     help: 'settings',
   }),

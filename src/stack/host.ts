@@ -23,11 +23,10 @@ export interface Host {
    * command in a manifest runs, and nothing is written. Default: false.
    */
   readonly isUntrusted?: boolean;
-  /**
-   * Environment variables that manifests may read: names, and prefixes that end in `*`. Absent: manifests may read
-   * none.
-   */
+  /** Names of the variables that manifests may read (`${env:NAME}`). Absent: none. */
   readonly offered?: readonly string[];
+  /** Names of the variables that manifests may send (`${secret:NAME}`), and no output shows. Absent: none. */
+  readonly offeredSecrets?: readonly string[];
   /**
    * The folder that must contain every file that a manifest names (`--root`). Absent: the repository of the manifests.
    */
@@ -119,7 +118,7 @@ export class StackError extends Error {
   /** A list becomes one message, with each member on its own line. */
   constructor(
     message: string | readonly string[],
-    options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string },
+    options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string | undefined },
   ) {
     // Escape control characters, so that a name from a manifest or the service cannot start a new line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);

@@ -18,7 +18,7 @@ import type { SkippedFile } from '../model/state.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
-type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'readStdin'> &
+type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'offeredSecrets' | 'readStdin'> &
   Pick<LoadContext, 'budget'>;
 
 interface LoadedStack extends LoadedManifestSources {

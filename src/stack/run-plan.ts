@@ -98,7 +98,7 @@ function refuseUnknownSecrets(writes: readonly Write[]): void {
   const names = [...new Set(found.map(({ name }) => name))];
   throw new StackError([...new Set(found.map(({ message }) => message))], {
     reason: 'invalid',
-    remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--env ${name}`).join(' ')}. Nothing was written.`,
+    remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--secret ${name}`).join(' ')}. Nothing was written.`,
   });
 }
 

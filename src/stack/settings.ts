@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { SettingsLayer } from '../model/stack.ts';
+import { resolveOffers } from '../settings/offers.ts';
 import { findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
 import { findRetiredVariable, formatRetiredRemedy } from '../settings/retired.ts';
 import {
@@ -171,25 +172,30 @@ const MAX_KEY_FILE_BYTES = 16_384;
 
 /**
  * Decisions of the user who starts edgewise, which manifests cannot make: whether the manifests are trusted, which
- * variables they may read (names, and prefixes that end in `*`), and which folder must contain every file that they
- * name.
+ * variables they may read and send, and which folder must contain every file that they name.
  */
 export interface ManifestTrustFlags {
   readonly untrusted?: boolean | undefined;
   readonly env?: readonly string[] | undefined;
+  readonly secret?: readonly string[] | undefined;
   readonly root?: string | undefined;
 }
 
-/** Reads the decisions from flags, else from the environment. Throws `StackError` for a variable that was retired. */
+/**
+ * Reads the decisions from flags, else from the environment. Throws `StackError` for a variable that was retired, and
+ * for one that must not be offered.
+ */
 export function readManifestTrust(
   flags: ManifestTrustFlags,
   { env }: Pick<Host, 'env'>,
-): Required<Pick<Host, 'isUntrusted' | 'offered'>> & Pick<Host, 'root'> {
+): Required<Pick<Host, 'isUntrusted' | 'offered' | 'offeredSecrets'>> & Pick<Host, 'root'> {
   refuseRetiredVariables(env);
   const sources = { flags, env };
+  const offers = resolveOffers(sources);
+  if ('mistake' in offers) throw new StackError(offers.mistake, { reason: 'invalid', remedy: offers.remedy });
   return {
     isUntrusted: readSetting('untrusted', sources) ?? false,
-    offered: readSetting('env', sources) ?? [],
+    ...offers,
     root: readSetting('root', sources),
   };
 }

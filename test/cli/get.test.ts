@@ -26,7 +26,7 @@ ${toCredential('agent')}---
 apiVersion: edgewise/v1
 kind: AgentIngress
 metadata: { name: agents }
-spec: { domain: agents.example.com, description: "a \${env:HOME:-\\e[2J} b", certificate_management_policy: { authority: letsencrypt } }
+spec: { domain: agents.example.com, description: "a \\e[2J b", certificate_management_policy: { authority: letsencrypt } }
 ---
 apiVersion: edgewise/v1
 kind: SSHUserCertificate

@@ -76,6 +76,20 @@ describe('what was retired', () => {
     }
   });
 
+  it('ends every run with 3 and names the page, as a pattern of offered variables', async () => {
+    const patterns = ['DEPLOY_*', '*', 'A*Z'];
+    const found = patterns.flatMap((pattern) => RETIRED.filter(({ offers }) => offers?.test(pattern) === true));
+    expect(found).toHaveLength(patterns.length);
+    for (const [at, retired] of found.entries()) {
+      const pattern = patterns[at] ?? '';
+      for (const command of ['plan .', 'apply . --yes', 'validate .', 'stacks .', 'get .', 'drift .'])
+        await expectRefusal(`${command} --env ${pattern}`, retired);
+      await expectRefusal(`plan . --secret ${pattern}`, retired);
+      for (const variable of ['EDGEWISE_ENV', 'EDGEWISE_SECRETS'])
+        await expectRefusal('plan .', retired, {}, { [variable]: `A ${pattern}` });
+    }
+  });
+
   it('has a page', () => {
     for (const { page } of RETIRED) expect(existsSync(join(ROOT, page)), page).toBe(true);
   });

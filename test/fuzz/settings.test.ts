@@ -23,14 +23,14 @@ const FLAGS = [
   ...['--base-url', '--version-header', '--rate-limit', '--timeout'],
   ...['--ca-file', '--format', '--target', '--report'],
   ...['--allow-protected', '--take-over', '--rotate', '--token-command', '--verbose', '--no-revert-drift', '--unknown'],
-  ...['--env', '--key-env', '--root'],
+  ...['--env', '--secret', '--key-env', '--root'],
 ] as const;
 
 const VARIABLES = [
   ...['EDGEWISE_BASE_URL', 'EDGEWISE_API_KEY_FILE', 'EDGEWISE_VERSION_HEADER'],
   ...['EDGEWISE_RATE_LIMIT', 'EDGEWISE_CA_FILE', 'EDGEWISE_TIMEOUT'],
   ...['EDGEWISE_LOG_LEVEL'],
-  ...['EDGEWISE_ENV', 'EDGEWISE_KEY_ENV', 'EDGEWISE_ROOT', 'EDGEWISE_UNTRUSTED'],
+  ...['EDGEWISE_ENV', 'EDGEWISE_SECRETS', 'EDGEWISE_KEY_ENV', 'EDGEWISE_ROOT', 'EDGEWISE_UNTRUSTED'],
   ...['HTTPS_PROXY', 'http_proxy', 'all_proxy', 'NO_PROXY', 'NO_COLOR', 'TMPDIR'],
 ] as const;
 

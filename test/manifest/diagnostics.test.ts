@@ -9,8 +9,12 @@ import { explain } from './explain.ts';
 const FOLDER = new URL('diagnostics/', import.meta.url);
 const TABLES = readdirSync(FOLDER);
 
-/** No variable is set. Tables may offer variables with this prefix. Keys and tokens are offered, which is refused. */
-const ENV = { variables: {}, offered: ['OFFERED_*', 'EDGEWISE_*', 'GITHUB_TOKEN'] };
+/** No variable is set. Tables may use these names. Keys and tokens are offered, which is refused. */
+const ENV = {
+  variables: {},
+  offered: ['OFFERED_NAME', 'OFFERED_OTHER', 'EDGEWISE_API_KEY', 'EDGEWISE_GITLAB_TOKEN', 'GITHUB_TOKEN'],
+  offeredSecrets: ['OFFERED_SECRET'],
+};
 
 /** The line of a table with a code. */
 const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;

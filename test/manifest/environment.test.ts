@@ -67,26 +67,25 @@ describe('variables in a text', () => {
 
   it.each([
     ['NAME', ['NAME'], 'value'],
-    ['NAME', ['NA*'], 'value'],
+    ['NAME', ['NA*'], undefined],
+    ['NAME', ['*'], undefined],
     ['NAME', ['NAM'], undefined],
     ['NAME', ['NAME_*'], undefined],
     ['NAME', ['name'], undefined],
     ['NAME', [], undefined],
     ['EDGEWISE_API_KEY', ['EDGEWISE_API_KEY'], undefined],
-    ['EDGEWISE_GITLAB_TOKEN', ['EDGEWISE_*'], undefined],
+    ['EDGEWISE_GITLAB_TOKEN', ['EDGEWISE_GITLAB_TOKEN'], undefined],
   ])('are read as %s if %j are offered: %s', (name, offered, value) => {
     const text = `${D}{env:${name}}`;
     const filled = replaceEnvironmentVariables(text, { variables: VARIABLES, offered });
     expect(filled).toMatchObject({ text: value ?? text, withheld: value === undefined ? [name] : [] });
   });
 
-  it('have their default if they are not offered, unless they are for a key or a token', () => {
-    const env = { variables: VARIABLES, offered: [] };
-    expect(replaceEnvironmentVariables(`${D}{env:NAME:-other}`, env)).toMatchObject({ text: 'other', withheld: [] });
-    const secret = `${D}{env:EDGEWISE_GITLAB_TOKEN:-other}`;
-    expect(replaceEnvironmentVariables(secret, env)).toMatchObject({
-      text: secret,
-      withheld: ['EDGEWISE_GITLAB_TOKEN'],
-    });
+  it.each(['NAME', 'NOPE', 'EDGEWISE_GITLAB_TOKEN'])('are withheld with a default, too, if not offered: %s', (name) => {
+    const text = `${D}{env:${name}:-other}`;
+    for (const offeredSecrets of [[], [name]]) {
+      const env = { variables: VARIABLES, offered: [], offeredSecrets };
+      expect(replaceEnvironmentVariables(text, env)).toMatchObject({ text, withheld: [name] });
+    }
   });
 });

@@ -71,9 +71,10 @@ describe('valid manifests', () => {
   });
 
   it('have variables filled in, with defaults and escapes', () => {
+    const text = EVERYTHING.replace('Postgres for', () => '${' + 'env:TEAM:-Postgres} for');
     const describedAs = (env: Readonly<Record<string, string>>) =>
-      toSpec(toState(EVERYTHING, env), 'TCPEdge/postgres')?.['description'];
-    expect(describedAs({})).toBe('Postgres for ${' + 'env:TEAM}');
+      toSpec(toState(text, env), 'TCPEdge/postgres')?.['description'];
+    expect(describedAs({ TEAM: '' })).toBe('Postgres for ${' + 'env:TEAM}');
     expect(describedAs({ TEAM: 'Data' })).toBe('Data for ${' + 'env:TEAM}');
   });
 

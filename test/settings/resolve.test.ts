@@ -67,7 +67,7 @@ describe('a setting', () => {
       { mistake: 'pageSize is 1.5, and must be a whole number from 1 to 100.' },
       {
         mistake:
-          'EDGEWISE_ENV is "A, B-", and must be a list, each member the name of a variable, such as DEPLOY_REGION, or a prefix, such as DEPLOY_*.',
+          'EDGEWISE_ENV is "A, B-", and must be a list, each member the name of a variable, such as DEPLOY_REGION.',
       },
     ]);
   });

@@ -249,7 +249,8 @@ export function addTrustOptions(command: Command): Command {
 
 /** Adds the options that limit which variables manifests may read, and which files they may name. */
 export function addManifestReadLimitOptions(command: Command): Command {
-  return addSettingOption(addSettingOption(command, 'env'), 'root');
+  for (const name of ['env', 'secret', 'root'] as const) addSettingOption(command, name);
+  return command;
 }
 
 /** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */

@@ -97,9 +97,11 @@ function listConnectionWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'en
   });
 }
 
-/** Lists the flags for the variables that manifests may read. */
+/** Lists the flags for the variables that manifests may read and send. */
 function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
-  return (readSetting('env', { flags, env }) ?? []).flatMap((name) => ['--env', name]);
+  return (['env', 'secret'] as const).flatMap((setting) =>
+    (readSetting(setting, { flags, env }) ?? []).flatMap((name) => [`--${setting}`, name]),
+  );
 }
 
 /** Lists the flags that decide the content of a plan. */

@@ -137,10 +137,9 @@ function selectOne([path = '.']: readonly string[]): SelectedStacks {
  * Confines the files that manifests may name to the repository of the tree, else to the tree itself. Throws if Defaults of
  * another user are above the tree.
  */
-export function confineFilesToRepository<T extends Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'offered'>>(
-  tree: string,
-  context: T,
-): T {
+export function confineFilesToRepository<
+  T extends Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'offeredSecrets'>,
+>(tree: string, context: T): T {
   readDefaultsAbove(tree, context);
   return { ...context, root: listRootsOfPaths([tree], context).at(-1) };
 }

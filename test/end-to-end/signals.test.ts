@@ -69,7 +69,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     const hold = createHeldRequest(CREATE);
     const { service, apply } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply('--format', format);
-    const stopping = waitForOutput(child.stderr, 'Stopping: no new writes');
+    const stopping = waitForOutput(child.stderr, 'Stopping after the writes in progress');
     await hold.arrived;
     child.kill(signal);
     await stopping;
@@ -85,7 +85,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     const hold = createHeldRequest(CREATE);
     const { apply } = await createTwoEdges(hold.intercept);
     const { child, ended } = apply();
-    const stopping = waitForOutput(child.stderr, 'Stopping: no new writes');
+    const stopping = waitForOutput(child.stderr, 'Stopping after the writes in progress');
     await hold.arrived;
     child.kill(signal);
     await stopping;

@@ -506,7 +506,7 @@ describe('a commit whose name the pull request has taken is refused', () => {
     for (const command of ['stacks live', 'plan -R live']) {
       const { exitCode, stdout, stderr } = await edgewise(`${command} --changed-since ${name}`);
       expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-      expect(stderr).toContain(`${name} has more than one meaning in this repository`);
+      expect(stderr).toContain(`${name} is ambiguous in this repository`);
     }
   });
 
@@ -521,7 +521,7 @@ describe('a commit whose name the pull request has taken is refused', () => {
     const { exitCode, stderr } = await edgewise(`stacks live --changed-since ${name}`);
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('more than one meaning'),
+      stderr: expect.stringContaining('is ambiguous'),
     });
   });
 

@@ -125,7 +125,7 @@ describe('a file outside of the repository that a pull request names', () => {
     for (const command of ['plan .', 'validate -R .', 'stacks .']) {
       const { exitCode, stdout, stderr } = await createCheckoutRunner(workspace)(command);
       if (command !== 'stacks .') expect(exitCode).toBe(3);
-      if (command !== 'stacks .') expect(stdout + stderr).toContain(`path-refused]: ${name} lies `);
+      if (command !== 'stacks .') expect(stdout + stderr).toContain(`path-refused]: ${name} is `);
       expect(stdout + stderr).not.toContain(SECRET);
     }
     expect(workspace.recorder.take()).toEqual([]);

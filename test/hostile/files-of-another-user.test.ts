@@ -71,7 +71,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that every user can
       const old = '<!-- edgewise:plan stack=test -->\n';
       await workspace.write({ 'shared/theirs/plan.md': old });
       const { exitCode, stderr } = await workspace.edgewise(`plan ${flags}`, { uid: 0 });
-      expect(stderr).toContain(`lies in ${theirs}, which belongs to another user, and is not overwritten.`);
+      expect(stderr).toContain(`is in ${theirs}, which belongs to another user, and is not overwritten.`);
       expect(exitCode).toBe(3);
       expect(await readdir(theirs)).toEqual(['plan.md']);
       expect(await readFile(join(theirs, 'plan.md'), 'utf8')).toBe(old);
@@ -93,7 +93,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that every user can
     const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
       uid: 0,
     });
-    expect(stderr).toContain(`it lies in ${theirs}, which belongs to another user`);
+    expect(stderr).toContain(`it is in ${theirs}, which belongs to another user`);
     expect(exitCode).toBe(1);
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe.runIf(isRoot)('a folder of another user in a folder that every user can
     const workspace = await createShared();
     const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
-    expect(stderr).toContain(`shared/theirs/live lies in ${theirs}, which belongs to another user`);
+    expect(stderr).toContain(`shared/theirs/live is in ${theirs}, which belongs to another user`);
     expect(exitCode).toBe(3);
   });
 
@@ -271,7 +271,7 @@ describe('a file that is read', () => {
     await writeFile(file, 'text');
     execFileSync('mkfifo', [pipe]);
     const budget = { spend: () => renameSync(pipe, file) }; // called between the check and the read
-    expect(() => readInput(file, { budget })).toThrow('became another file');
+    expect(() => readInput(file, { budget })).toThrow('was replaced while');
   });
 });
 

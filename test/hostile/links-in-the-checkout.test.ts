@@ -73,7 +73,7 @@ describe('a link in the checkout is refused by', () => {
     ],
     ['the data, in the middle', 'link data', 'data', '../outside', 'apply m --yes --base-url embedded:data/x.json'],
     ['a token folder of a flag', 'is a symbolic link', 't', '../outside', 'apply c --yes --token-directory t'],
-    ['a token folder of the Stack', 'lies outside', 't', '../outside', 'apply d --yes'],
+    ['a token folder of the Stack', 'is outside', 't', '../outside', 'apply d --yes'],
     ['a token folder of the Stack, in the checkout', 'is a symbolic link', 't', 'm', 'apply d --yes'],
   ])('%s', async (...[, why, name, target, line]) => {
     const workspace = await createCheckout({
@@ -187,8 +187,8 @@ describe('a path to write', () => {
     const { folder } = await createCheckout();
     await writeFile(join(folder, 'file'), '');
     expect(checkWritePath('/dev/stdout', { cwd: folder })).toBe('/dev/stdout');
-    expect(() => checkWritePath('/dev/stdout', { cwd: folder, roots: ['/'] })).toThrow('outside of the repository');
-    expect(() => checkWritePath('../x', { cwd: folder, roots: [folder] })).toThrow('outside of the repository');
-    expect(() => checkWritePath('.git/x', { cwd: folder, roots: [folder] })).toThrow('inside of .git');
+    expect(() => checkWritePath('/dev/stdout', { cwd: folder, roots: ['/'] })).toThrow('outside the repository');
+    expect(() => checkWritePath('../x', { cwd: folder, roots: [folder] })).toThrow('outside the repository');
+    expect(() => checkWritePath('.git/x', { cwd: folder, roots: [folder] })).toThrow('inside .git');
   });
 });

@@ -150,7 +150,7 @@ describe('a folder with too many levels', () => {
     const started = performance.now();
     const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'live')]);
     expect(exitCode).toBe(3);
-    expect(stdout.match(/lies more than 100 folders deep/g)).toHaveLength(1);
+    expect(stdout.match(/is more than 100 folders deep/g)).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
@@ -174,7 +174,7 @@ describe('files of fields that are a thousand folders deep', () => {
       await writeFile(join(folder, 'm.yaml'), `${STACK}${keys.join('')}`);
       const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'm.yaml')]);
       expect(exitCode).toBe(3);
-      expect(stdout.match(/leads through more than 300 folders/g)).toHaveLength(300);
+      expect(stdout.match(/goes through more than 300 folders/g)).toHaveLength(300);
     },
     // A search for them would take minutes.
     60_000,
@@ -218,7 +218,7 @@ describe('links through a thousand folders', () => {
     const started = performance.now();
     const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'live')]);
     expect(exitCode).toBe(3);
-    expect(stdout.match(/leads through more than 300 folders/g)).toHaveLength(200);
+    expect(stdout.match(/goes through more than 300 folders/g)).toHaveLength(200);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

@@ -120,7 +120,7 @@ describe.each(CASES)('an ignored member: $kind $field', (shared) => {
     expect(new Set(named.map(({ ignored }) => ignored))).toEqual(new Set([`${field}.${member}`]));
     const live = await readLive(world.connect(), createReadRequest(loadStack([first]), []));
     const drift = computeDrift(plan, { live, now: world.now() });
-    const exception = `but for what is left to others: ${field}.${member}.`;
+    const exception = `except what is left to others: ${field}.${member}.`;
     expect(createPlanView(plan).summary).toBe(`Nothing to do: 1 resource matches the manifests, ${exception}`);
     expect(createDriftView(drift).summary).toBe(`No drift: 1 resource is as it should be, ${exception}`);
     const left = createDriftView(drift).unchanged.filter((note) => note.includes('left to others'));

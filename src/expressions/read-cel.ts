@@ -1,23 +1,84 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
-/** The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. */
+/**
+ * The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. `isUnknownHere`: the library
+ * does not know all of CEL, and another parser may accept the expression.
+ */
 export type CelNamesOrFinding =
   | { readonly names: readonly string[] }
-  | { readonly finding: string; readonly column: number };
+  | { readonly finding: string; readonly column: number; readonly isUnknownHere: boolean };
 
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
  * not evaluate the expression. Never throws: returns a finding if the expression cannot be parsed.
  */
 export function readCelNames(text: string): CelNamesOrFinding {
+  const finding = findParseFault(text);
+  if (finding === undefined) return { names: listVariablePaths(PARSER.parse(text).ast) };
+  return { ...finding, isUnknownHere: finding.isUnknownHere || isReadableOtherwise(text) };
+}
+
+function findParseFault(text: string): Exclude<CelNamesOrFinding, { readonly names: unknown }> | undefined {
   try {
-    return { names: listVariablePaths(PARSER.parse(text).ast) };
+    PARSER.parse(text);
+    return undefined;
   } catch (error) {
-    if (error instanceof ParseError) return { finding: error.summary, column: (error.range?.start ?? 0) + 1 };
-    if (error instanceof RangeError) return { finding: 'It is nested too deeply', column: 1 };
+    if (error instanceof ParseError)
+      return {
+        finding: error.summary,
+        column: (error.range?.start ?? 0) + 1,
+        isUnknownHere: LIMITS_OF_LIBRARY.has(error.code),
+      };
+    if (error instanceof RangeError) return { finding: 'It is nested too deeply', column: 1, isUnknownHere: true };
     throw error;
   }
 }
+
+/** Codes of errors of the library about limits of its own, and about macros that it has and a service may lack. */
+const LIMITS_OF_LIBRARY: ReadonlySet<string> = new Set(['limit_exceeded', 'invalid_number', 'invalid_macro_argument']);
+
+/**
+ * Whether the library can parse an expression once the parts of CEL that it does not know are replaced by others. Source:
+ * https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
+ */
+function isReadableOtherwise(text: string): boolean {
+  const syntax = text.replace(LITERALS, (part) => (part.startsWith('//') ? ' ' : EMPTY_TEXT));
+  const hasInvalidText = /["']/.test(syntax.replaceAll(EMPTY_TEXT, ''));
+  if (hasInvalidText) return false;
+  const known = REPLACED_SYNTAX.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), syntax);
+  const finding = findParseFault(known);
+  return finding === undefined || finding.isUnknownHere;
+}
+
+const ESCAPE = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|[0-3][0-7]{2})`;
+const LONG_QUOTES = ['"'.repeat(3), "'".repeat(3)];
+const SHORT_QUOTES = ['"', "'"];
+const RAW_TEXTS = [
+  ...LONG_QUOTES.map((quote) => `${quote}[^]*?${quote}`),
+  ...SHORT_QUOTES.map((quote) => `${quote}[^${quote}\\n\\r]*${quote}`),
+];
+const TEXTS = [
+  ...LONG_QUOTES.map((quote) => `${quote}(?:${ESCAPE}|[^\\\\])*?${quote}`),
+  ...SHORT_QUOTES.map((quote) => `${quote}(?:${ESCAPE}|[^${quote}\\\\\\n\\r])*${quote}`),
+];
+const EMPTY_TEXT = '""';
+/** Comments and valid text literals. */
+const LITERALS = new RegExp(
+  `//[^\\n]*|(?:[rR][bB]?|[bB][rR])(?:${RAW_TEXTS.join('|')})|[bB]?(?:${TEXTS.join('|')})`,
+  'g',
+);
+
+const REPLACED_SYNTAX: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/[\t\n\f\r ]+/g, ' '],
+  // A name in backquotes, and optional members of a list or map.
+  [/(?<=\. ?)`[\w./ -]+`/g, 'x'],
+  [/(?<=[[{,] ?)\?/g, ''],
+  // A name that starts with a dot, and a number that does.
+  [/(?<=^ ?|[^\w)\]}". ] ?|\bin )\.(?=[A-Za-z_])/g, ''],
+  [/(?<=^ ?|[^\w)\]}". ] ?|\bin )\.(?=\d)/g, '0.'],
+  // The type of a message.
+  [/(?<![\w.])(?!in\b)[A-Za-z_][\w.]* ?(?=\{)/g, ''],
+];
 
 /**
  * Lists the names whose presence an expression tests, and which may therefore be absent. Empty if the expression cannot

@@ -12,7 +12,6 @@ export interface LintRule {
   /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
   readonly check: (subject: LintedResource, context: LintContext) => readonly LintFinding[];
-  readonly usesCel?: true;
   /**
    * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
    * severity of the rule is `error`.

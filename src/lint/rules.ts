@@ -7,7 +7,7 @@ import { listReferences } from '../kinds/references.ts';
 import { suggest, suggestRemedy } from '../manifest/suggest.ts';
 import { isAddress } from '../model/address.ts';
 import { isConcealed } from '../model/concealed-value.ts';
-import type { LintCode } from '../model/diagnostic.ts';
+import type { LintCode, TextRange } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import { isSecretValue } from '../model/secret-value.ts';
@@ -19,11 +19,16 @@ import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } fro
 type RuleFacts = Omit<LintRule, 'id'>;
 
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
+  'expression-syntax': {
+    severity: 'error',
+    remedy: 'Correct it: the service applies a rule with such an expression to no traffic.',
+    check: checkCelSyntax,
+  },
   'traffic-policy': {
     severity: 'warning',
     remedy: 'Correct the action. The service stores any, and its traffic may not be handled as meant.',
     check: (subject, context) => [
-      ...checkCelSyntax(subject),
+      ...checkUnreadableCel(subject),
       ...checkCelVariables(subject, context),
       ...checkKnownValues(subject),
       ...listMistakes(subject, 'traffic-policy'),
@@ -123,15 +128,69 @@ function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {
 }
 
 function checkCelSyntax({ spots }: LintedResource): readonly LintFinding[] {
-  return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
+  return listUnreadExpressions(spots)
+    .filter(({ isUnknownHere }) => !isUnknownHere)
+    .map(({ path, text, column, finding }) => {
+      const given = findOperatorOfOthers(text, column - 1);
+      const operator = OPERATORS[given];
+      return {
+        path,
+        part: toPart(text, column),
+        message: `${formatPath(path)} is not valid CEL at character ${column}: ${finding}`,
+        remedy: operator && `Write \`${operator}\` instead of \`${given}\`. ${NO_TRAFFIC}`,
+      };
+    });
+}
+
+const NO_TRAFFIC = 'The service applies a rule with a syntax error to no traffic.';
+
+/** The operators of CEL, by those of other languages. */
+const OPERATORS: Readonly<Record<string, string>> = {
+  and: '&&',
+  or: '||',
+  not: '!',
+  '&': '&&',
+  '|': '||',
+  '=': '==',
+};
+
+/** Returns the operator of another language at an offset, or the one that ends there. */
+function findOperatorOfOthers(text: string, offset: number): string {
+  const [before = ''] = /\bnot(?=\s+$)/.exec(text.slice(Math.max(0, offset - MAX_OPERATOR), offset)) ?? [];
+  const [after = ''] = /^(?:(?:and|or)\b|[&|=])/.exec(text.slice(offset, offset + MAX_OPERATOR)) ?? [];
+  return before === '' ? after : before;
+}
+
+/** Longer than any operator with the white space after it. */
+const MAX_OPERATOR = 10;
+
+/** Finds expressions that may be valid, but cannot be parsed here. */
+function checkUnreadableCel({ spots }: LintedResource): readonly LintFinding[] {
+  return listUnreadExpressions(spots)
+    .filter(({ isUnknownHere }) => isUnknownHere)
+    .map(({ path, text, column, finding }) => ({
+      path,
+      part: toPart(text, column),
+      message: `${formatPath(path)} cannot be checked: edgewise does not know this part of CEL (character ${column}: ${finding})`,
+      remedy: `Check that the service knows it. ${NO_TRAFFIC}`,
+    }));
+}
+
+interface UnreadExpression extends Omit<Expression, 'variables'> {
+  readonly column: number;
+  readonly finding: string;
+  readonly isUnknownHere: boolean;
+}
+
+function listUnreadExpressions(spots: LintedResource['spots']): readonly UnreadExpression[] {
+  return listExpressions(spots).flatMap(({ path, text }): readonly UnreadExpression[] => {
     const reading = readCelNames(text);
-    if (!('finding' in reading)) return [];
-    const finding = reading.finding.replace(/\.$/, '');
-    const message = `${formatPath(path)} is not valid CEL at character ${reading.column}: ${finding}`;
-    const start = Math.max(0, Math.min(reading.column, text.length) - 1);
-    const remedy = 'Correct the expression. Otherwise the service rejects it, or applies the rule to no traffic.';
-    return [{ path, part: { of: text, start, length: 1 }, message, remedy }];
+    return 'finding' in reading ? [{ ...reading, path, text, finding: reading.finding.replace(/\.$/, '') }] : [];
   });
+}
+
+function toPart(text: string, column: number): TextRange {
+  return { of: text, start: Math.max(0, Math.min(column, text.length) - 1), length: 1 };
 }
 
 /**
@@ -297,10 +356,7 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
       {
         path,
         message: `${formatPath(path)} is \`${value}\`, which is not known here; known: ${type.known.join(', ')}`,
-        remedy:
-          nearest === undefined
-            ? 'Use an action that is known for this traffic. Others belong to HTTP or do not exist.'
-            : `Did you mean \`${nearest}\`?`,
+        remedy: `${nearest === undefined ? 'Use an action that is known for this traffic.' : `Did you mean \`${nearest}\`?`} A newer service may know others. One that does not know it may apply nothing.`,
       },
     ];
   });

@@ -1,7 +1,8 @@
 /** The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`. */
 export const LINT_CODES = {
+  'expression-syntax': 'An expression of a traffic policy has a syntax error, so its rule applies to no traffic.',
   'traffic-policy':
-    'An expression or action of a traffic policy is invalid, not known for its traffic, or never reached.',
+    'An expression or action of a traffic policy is not known here or for its traffic, or is never reached.',
   'no-backend': 'An edge has no enabled backend, or all weights of a backend are zero, so traffic goes nowhere.',
   'unrestricted-access':
     'A credential has no ACL, or one that permits everything, or a certificate names no principals.',

@@ -71,7 +71,8 @@ describe('lint', () => {
   });
 
   it('escapes text of manifests for the terminal', async () => {
-    const edge = `${STACK}---
+    const edge = `${STACK}spec: { lint: { expression-syntax: warning } }
+---
 apiVersion: edgewise/v1
 kind: TCPEdge
 metadata: { name: a }

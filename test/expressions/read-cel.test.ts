@@ -17,7 +17,7 @@ describe('readCelNames', () => {
   });
 
   it('returns where an expression cannot be parsed', () => {
-    expect(readCelNames('1 +')).toEqual({ finding: 'Unexpected token: EOF', column: 4 });
+    expect(readCelNames('1 +')).toEqual({ finding: 'Unexpected token: EOF', column: 4, isUnknownHere: false });
   });
 });
 

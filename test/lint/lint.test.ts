@@ -41,7 +41,14 @@ const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
 /** For each rule: a document with a finding, with the text above its caret, and a similar one without. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
-  ['traffic-policy', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
+  ['expression-syntax', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
+  [
+    'traffic-policy',
+    'TCPEdge',
+    toRule('conn.`client-ip` == ""'),
+    '"conn.`client-ip` == \\"\\""',
+    toRule('conn.client_ip == ""'),
+  ],
   ['traffic-policy', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
   [
     'traffic-policy',
@@ -339,19 +346,67 @@ describe('expressions', () => {
     expect(listFindings('TCPEdge', toRule(expression))).toEqual([]);
   });
 
+  it.each([
+    ["!(conn.geo.country_code in ['CH']"],
+    ["conn.client_ip == 'a')"],
+    ["conn.client_ip == 'a"],
+    ["conn.client_ip == 'a\nb'"],
+    ["conn.client_ip = 'a'"],
+    ["conn.client_ip === 'a'"],
+    ["conn.client_ip == 'a' and true"],
+    ["not conn.client_ip == 'a'"],
+    ["conn.client_ip matches 'a'"],
+    ["conn.client_ip == 'a' | true"],
+    ["conn.client_ip == '\\q'"],
+    ['conn.client_ip == ‘a’'],
+    ['true ? false'],
+    ['conn..client_ip == ""'],
+    ['conn.`client-ip` = ""'],
+  ])('that no parser of CEL accepts are an error: %s', (expression) => {
+    expect(lint('TCPEdge', toRule(expression))).toMatchObject([{ code: 'expression-syntax', severity: 'error' }]);
+  });
+
+  it.each([
+    ['conn.`client-ip` == ""'],
+    ['.conn.client_ip == ""'],
+    ['conn.client_ip in .conn.geo'],
+    ['conn.geo.latitude > .5'],
+    ['[?conn.geo.city] == [] || {?"a": conn.geo.city} == {}'],
+    ['google.protobuf.Duration{seconds: 1} == conn.geo.city'],
+    ['conn.client_ip == rb"a"'],
+    ['conn.client_ip == r"\\"'],
+    ['conn.client_ip\f== ""'],
+    ['conn.geo.all(conn.x, true)'],
+    [`${'('.repeat(300)}true${')'.repeat(300)}`],
+  ])('that only edgewise does not know are a warning that says so: %s', (expression) => {
+    const found = lint('TCPEdge', toRule(expression));
+    expect(found).toMatchObject([{ code: 'traffic-policy', severity: 'warning' }]);
+    expect(found[0]?.message).toContain('edgewise does not know this part of CEL');
+  });
+
+  it.each([
+    ["conn.client_ip = 'a'", '=='],
+    ["conn.client_ip == 'a' and true", '&&'],
+    ["conn.client_ip == 'a' or true", '||'],
+    ["not conn.client_ip == 'a'", '!'],
+    ["conn.client_ip == 'a' & true", '&&'],
+  ])('name the operator to write: %s', (expression, operator) => {
+    expect(lint('TCPEdge', toRule(expression))[0]?.remedy).toContain(`Write \`${operator}\` instead of `);
+  });
+
   it('have their local names only where they are bound', () => {
     expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'traffic-policy' }]);
   });
 
   it.each([
-    ['deeply nested', '('.repeat(5000)],
-    ['a long chain of signs', '-'.repeat(100_000)],
-    ['nothing', ' '],
-    ['control characters', '\u001b[2J\u202e'],
-    ['a long line', 'a'.repeat(100_000)],
-  ])('are found in %s, and shortened', (_, expression) => {
+    ['deeply nested', 'traffic-policy', '('.repeat(5000)],
+    ['a long chain of signs', 'traffic-policy', '-'.repeat(100_000)],
+    ['nothing', 'expression-syntax', ' '],
+    ['control characters', 'expression-syntax', '\u001b[2J\u202e'],
+    ['a long line', 'traffic-policy', 'a'.repeat(100_000)],
+  ])('are found in %s (%s), and shortened', (_, code, expression) => {
     const found = lint('TCPEdge', toRule(expression));
-    expect(found).toMatchObject([{ code: 'traffic-policy' }]);
+    expect(found).toMatchObject([{ code }]);
     expect(found[0]?.message.length).toBeLessThan(1000);
   });
 

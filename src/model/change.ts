@@ -112,6 +112,11 @@ export interface Change {
   readonly live?: LiveBeforeChange | undefined;
   /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
   readonly desired?: Spec | undefined;
+  /**
+   * Digest of the values in the manifest that are in clear and hidden, also in fields that do not differ. Absent if there
+   * are none, or if `desired` is absent.
+   */
+  readonly hiddenDigest?: string | undefined;
   /** Values to send, by field, if their form differs from the normal form in `desired`. */
   readonly sent?: Spec | undefined;
   /**

@@ -132,6 +132,8 @@ export interface Plan {
   readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>> | undefined;
   /** The name of the label or annotation whose value is a resource's owner. */
   readonly ownerLabel?: string | undefined;
+  /** The salt of the digests in the changes. Absent if there are none. */
+  readonly hiddenSalt?: string | undefined;
   /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
   /** Sorted so that the writes can be sent one after another. */
@@ -187,6 +189,12 @@ export function toChangedSide(hasManifestsChanged: boolean, hasLiveChanged: bool
   return hasLiveChanged ? 'live' : undefined;
 }
 
+/** Digests of the hidden values that manifests have in clear, by address. */
+export type HiddenDigests = ReadonlyMap<string, string>;
+
+/** Instead of a path: one digest covers all hidden values of a resource that its manifest has in clear. */
+export const HIDDEN_VALUES_PATH = 'hidden values';
+
 /** A field that one plan changes, and the other plan leaves alone or changes to another value. */
 export interface ExtraField {
   /** The difference in the plan with the change. A created resource has only `to`, a deleted one only `from`. */
@@ -194,6 +202,8 @@ export interface ExtraField {
   /** The difference in the other plan. Absent: the other plan leaves the field alone. */
   readonly other?: Pick<Difference, 'from' | 'to'> | undefined;
   readonly changed?: ChangedSide | undefined;
+  /** Only for hidden values: the digests of the two plans have different salts, so the values may be equal. */
+  readonly isUncompared?: true;
 }
 
 /** A change of one plan that the other plan does not contain, or contains only in part. */

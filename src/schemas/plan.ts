@@ -186,6 +186,9 @@ export const CHANGE_SCHEMA = z.strictObject({
     'The live resource that the change starts from.',
   ),
   desired: optional(spec).describe('The desired fields, in normal form.'),
+  hiddenDigest: optional(z.string().regex(/^[\w-]{43}$/)).describe(
+    'Digest of the hidden values that the manifest has in clear. Compared with an approval, and of no use without the salt of the plan.',
+  ),
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields, and parts of fields, that edgewise does not manage.'),
   validForMs: optional(validForMs),
@@ -309,6 +312,7 @@ export const PLAN_MEMBERS = z
     ownerLabel: optional(z.string()).describe(
       'For information: the label or annotation that names the owner of a resource.',
     ),
+    hiddenSalt: optional(z.string().regex(/^[\w-]{22}$/)).describe('Salt of each `hiddenDigest`.'),
     totals: z
       .strictObject({
         delete: count,

@@ -38,7 +38,7 @@ export interface Host {
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Returns a number from 0 to below 1. Spreads the retries of concurrent runs. */
+  /** Returns a number from 0 to below 1. Spreads the retries of concurrent runs, and makes the salt of plans. */
   readonly random: () => number;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Called when the subject of the run is known, so that a failure report can name it. */

@@ -1,9 +1,13 @@
+import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { readStream } from '../files/read-input.ts';
 import { isJsonObject } from '../model/json.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { Host } from './host.ts';
+
+/** The number of values that one random number can have. */
+const RANDOM_STEPS = 2 ** 32;
 
 /** The process that edgewise runs in. No other file reads the environment. `cwd`: the working folder, if it is known. */
 export function createProcessHost(cwd: string = process.cwd()): Omit<Host, 'rehearse'> {
@@ -13,7 +17,7 @@ export function createProcessHost(cwd: string = process.cwd()): Omit<Host, 'rehe
     uid: process.getuid?.(),
     now: () => new Date(),
     sleep: sleepFor,
-    random: Math.random,
+    random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
     readStdin: () => readStream(process.stdin),
     openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
   };

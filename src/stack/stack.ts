@@ -36,6 +36,7 @@ import {
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from './export-resources.ts';
+import { addHiddenDigests, computeDigestsToCompare } from './hidden-digests.ts';
 import { type Host, InvalidManifests, type ServiceConnection, StackError } from './host.ts';
 import {
   createCheckedLivePlan,
@@ -479,7 +480,12 @@ function createPlanner({ parts, account, host }: Run): Planner {
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
     const made = await createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
-    return { ...made, plan: await addTokensInGit(made.plan, parts, host) };
+    const { evidence } = made;
+    const context = { ...host, signal: options.signal };
+    const plan = await addHiddenDigests(await addTokensInGit(made.plan, parts, host), evidence, context);
+    if (approved === undefined) return { plan, evidence };
+    const hiddenDigests = await computeDigestsToCompare(approved, { plan, evidence }, context);
+    return { plan, evidence: { ...evidence, hiddenDigests } };
   };
   const remember = (plan: Plan, options: PlanOptions): Plan => {
     made.set(plan, options);

@@ -6,8 +6,16 @@ import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAct
 import type { Danger } from '../../model/danger.ts';
 import type { Json } from '../../model/json.ts';
 import { isOwnedBy } from '../../model/ownership.ts';
-import type { ChangedSide, ExtraChange, ExtraField, MemberDifference, Plan, PlanComparison } from '../../model/plan.ts';
-import { toChangedSide } from '../../model/plan.ts';
+import type {
+  ChangedSide,
+  ExtraChange,
+  ExtraField,
+  HiddenDigests,
+  MemberDifference,
+  Plan,
+  PlanComparison,
+} from '../../model/plan.ts';
+import { HIDDEN_VALUES_PATH, toChangedSide } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
 import { diffSpecs } from '../diff.ts';
 import { restoreCreationsOfAbandonedResources } from './abandoned.ts';
@@ -36,7 +44,11 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
   const shown = evidence === undefined ? after : restoreCreationsOfAbandonedResources(after, before);
   const earlier = createSide(before, { names: collectIdNames(before, after), isLater: false });
   const later = createSide(shown, { names: state?.names ?? collectIdNames(after, before), isLater: true });
-  const context = { approved: before, isGone: (id: string) => state?.live.has(id) === false };
+  const context = {
+    approved: before,
+    isGone: (id: string) => state?.live.has(id) === false,
+    hiddenDigests: state?.hiddenDigests,
+  };
   const more = listExtraChanges(later, earlier, context);
   const missing = withoutMirrored(listExtraChanges(earlier, later, context), more);
   const { less, done } = state === undefined ? { less: missing, done: [] } : divideMissing(missing, state);
@@ -76,6 +88,8 @@ interface Context {
   readonly approved: Plan;
   /** Whether a resource is known to be deleted. */
   readonly isGone: (id: string) => boolean;
+  /** Digests for the later plan, with the salt of the earlier one. Absent: each plan has only its own. */
+  readonly hiddenDigests: HiddenDigests | undefined;
 }
 
 function createSide(plan: Plan, more: Pick<Side, 'names' | 'isLater'>): Side {
@@ -124,7 +138,11 @@ function findExtraChange(
       changed: findSideOfWholeChange(own, counterpart),
     };
   const other = { side, change: counterpart };
-  const fields = [...listComparedFields(own, other, context), ...listTraits(own, other)];
+  const fields = [
+    ...listComparedFields(own, other, context),
+    ...listTraits(own, other),
+    ...listHiddenTraits(own, other, context),
+  ];
   const dangers = listExtraDangers(own, other, context);
   return fields.length + dangers.length === 0
     ? undefined
@@ -269,6 +287,18 @@ function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraFie
       const difference = { path, to, origin: 'manifest', forcesReplace: false } as const;
       return { difference, other: from === undefined ? {} : { to: from }, changed };
     });
+}
+
+/** Compares the hidden values that the manifests have in clear. Digests with different salts cannot be compared. */
+function listHiddenTraits(own: SideChange, other: SideChange, { hiddenDigests }: Context): readonly ExtraField[] {
+  const [earlier, later] = own.side.isLater ? [other, own] : [own, other];
+  const from = earlier.change.hiddenDigest;
+  const stated = later.change.hiddenDigest;
+  const to = stated && hiddenDigests !== undefined ? hiddenDigests.get(later.change.address) : stated;
+  const difference = { path: HIDDEN_VALUES_PATH, origin: 'manifest', forcesReplace: false } as const;
+  const hasOneSalt = hiddenDigests !== undefined || earlier.side.plan.hiddenSalt === later.side.plan.hiddenSalt;
+  if (from !== undefined && to !== undefined && !hasOneSalt) return [{ difference, other: {}, isUncompared: true }];
+  return from === to ? [] : [{ difference, other: {}, changed: 'manifests' }];
 }
 
 /** The change with the paths that are left to others as the other plan writes them. */

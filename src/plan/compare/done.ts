@@ -11,6 +11,7 @@ import {
   type DoneChange,
   type ExtraChange,
   type ExtraField,
+  type HiddenDigests,
   listKnownIds,
   type Plan,
   toChangedSide,
@@ -33,6 +34,8 @@ import {
 export interface PlanEvidence {
   readonly decisions: readonly ChangeDecision[];
   readonly live: LiveState;
+  /** Digests of what the manifests have, with the salt of the earlier plan. Absent: no manifest has hidden values. */
+  readonly hiddenDigests?: HiddenDigests | undefined;
 }
 
 /** An approved plan beside what is live now. */
@@ -45,6 +48,7 @@ interface ApprovalState {
   readonly decisions: ReadonlyMap<string, ChangeDecision>;
   /** Maps ids of now to the addresses by which the approved plan refers to the same resources. */
   readonly names: IdNames;
+  readonly hiddenDigests: HiddenDigests;
 }
 
 export function createApprovalState(approved: Plan, after: Plan, evidence: PlanEvidence): ApprovalState {
@@ -56,6 +60,7 @@ export function createApprovalState(approved: Plan, after: Plan, evidence: PlanE
     live: new Map([...[...resources.values()].flat(), ...attachments.values()].map((one) => [one.id, one])),
     decisions: new Map(kept.map((decision) => [decision.pair.address, decision])),
     names: new Map([...collectIdNames(after, approved), ...listAwaitedIds(approved, evidence.live)]),
+    hiddenDigests: evidence.hiddenDigests ?? new Map(),
   };
 }
 
@@ -182,6 +187,11 @@ function isCreated(change: Change, state: ApprovalState): boolean {
   return isSameLifecycle && hasSameSpec(change, now, state);
 }
 
+/** Whether the manifest has the hidden values that it had when the change was approved. */
+function hasSameHiddenValues({ address, hiddenDigest }: Change, { hiddenDigests }: ApprovalState): boolean {
+  return hiddenDigest === undefined || hiddenDigests.get(address) === hiddenDigest;
+}
+
 /** The creation of what a decision is about. */
 function toCreation(decision: ChangeDecision): Change {
   return createChange({ ...decision, action: 'create' }, []);
@@ -189,14 +199,17 @@ function toCreation(decision: ChangeDecision): Change {
 
 /** Compares everything but what is left to others. */
 function hasSameSpec(
-  { kind: name, desired = {}, ignored = [] }: Change,
+  approvedChange: Change,
   { desired: later = {} }: Pick<Change, 'desired'>,
-  { names }: ApprovalState,
+  state: ApprovalState,
 ): boolean {
+  const { kind: name, desired = {}, ignored = [] } = approvedChange;
+  const { names } = state;
   const kind = getKind(name);
   const approved = omitIgnoredParts(ignored, toComparableSpec(kind, desired, NO_NAMES));
   const now = omitIgnoredParts(ignored, toComparableSpec(kind, later, names));
-  return Object.keys(now).every((field) => field in approved) && diffSpecs(kind, now, approved).length === 0;
+  const isSame = Object.keys(now).every((field) => field in approved) && diffSpecs(kind, now, approved).length === 0;
+  return isSame && hasSameHiddenValues(approvedChange, state);
 }
 
 /** Divides the fields of an update, an adoption, a take-over, or a replace that both plans have. */
@@ -220,7 +233,7 @@ function divideFields(extra: ExtraChange, state: ApprovalState): DividedChange {
 /** Whether the manifests still ask for the new value of a difference, and it is live. */
 function isApplied(change: Change, difference: Difference, state: ApprovalState): boolean {
   const decision = findDecision(change, state);
-  if (decision === undefined) return false;
+  if (decision === undefined || !hasSameHiddenValues(change, state)) return false;
   const kind = getKind(change.kind);
   const { path, to } = toComparableDifference(kind, difference, NO_NAMES);
   const isOpen = decision.differences.some((one) =>

@@ -104,6 +104,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   token: { rule: 'equal', name: 'token' },
   live: { rule: 'members', of: LIVE_MEMBERS },
   desired: { rule: 'compared', by: 'the fields of a create or a replace' },
+  hiddenDigest: { rule: 'compared', by: 'the hidden values of a change' },
   ignored: { rule: 'equal', name: 'lifecycle.ignore', isSet: true },
   validForMs: { rule: 'equal', name: 'lifecycle.valid_for' },
   keepOldForMs: { rule: 'equal', name: 'lifecycle.keep_old_for' },
@@ -142,6 +143,10 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   exclusions: { rule: 'equal', name: '--exclude', unset: [], isSet: true },
   takeOver: { rule: 'compared', by: 'the stacks from which something is still taken over' },
   crossStackReferences: { rule: 'compared', by: 'the resources of other stacks that are still awaited' },
+  hiddenSalt: {
+    rule: 'free',
+    because: 'each plan has a salt of its own, and digests are computed again with that of the file',
+  },
   changes: { rule: 'members', of: CHANGE_MEMBERS },
   violations: { rule: 'members', of: VIOLATION_MEMBERS },
   writes: DERIVED,

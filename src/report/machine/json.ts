@@ -274,6 +274,7 @@ function createChangeDocument({ change, other, fields, dangers, changed }: Extra
         to,
         other: one.other,
         changed: one.changed,
+        isUncompared: one.isUncompared,
       })),
     }),
     ...(dangers.length > 0 && { dangers }),

@@ -7,6 +7,7 @@ import {
   type ChangedSide,
   type ExtraChange,
   type ExtraField,
+  HIDDEN_VALUES_PATH,
   isSamePlan,
   type MemberDifference,
   type PlanComparison,
@@ -124,10 +125,17 @@ function formatSummary(comparison: PlanComparison, { names, isDiff }: Words): st
   const count = members.length + more.length + less.length;
   if (count === 0) return 'Both plans do the same.';
   const differences = formatCount(count, 'difference');
+  const hidden = [...more, ...less].filter(isOnlyUncompared).length;
+  if (count === hidden)
+    return `Both plans do the same, but for hidden values of ${formatCount(hidden, 'resource')}, which cannot be compared.`;
   if (isDiff) return `${names.after} does not do the same as ${names.before}: ${differences}.`;
   const sides = listChangedSides([...more, ...less]);
   const why = sides.length === 0 ? '' : ` Changed since then: ${sides.join(', ')}.`;
   return `The plan is not the same as ${names.before}: ${differences}.${why}`;
+}
+
+function isOnlyUncompared({ isWhole, fields, dangers }: ExtraChange): boolean {
+  return !isWhole && dangers.length === 0 && fields.every(({ isUncompared }) => isUncompared);
 }
 
 /** The sides that differ, with the number of changes that each concerns. */
@@ -234,9 +242,14 @@ interface ExtraContext extends ValueRenderingContext {
   readonly action: Change['action'];
 }
 
-function createExtraFieldView({ difference, other, changed }: ExtraField, context: ExtraContext): FieldView {
+function createExtraFieldView(field: ExtraField, context: ExtraContext): FieldView {
+  const { difference, other, changed, isUncompared } = field;
   const { word, action } = context;
   const shown = createDifferenceView(toReadable(difference), context);
+  if (difference.path === HIDDEN_VALUES_PATH) {
+    const notes = [isUncompared ? 'cannot be compared' : `not as ${word}`, ...listSideNotes(changed)];
+    return { ...shown, path: HIDDEN_VALUES_PATH, inline: undefined, lines: [], notes };
+  }
   if (other === undefined) return { ...shown, notes: [...shown.notes, ...listSideNotes(changed)] };
   const theirs = createDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
   const side = findSide(action, difference);

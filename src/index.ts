@@ -54,6 +54,7 @@ export {
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';
+export { type ConcealedValue, isConcealed } from './model/concealed-value.ts';
 export type { Danger, DangerGroup, DangerGroupCounts, DangerName } from './model/danger.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';

@@ -194,8 +194,8 @@ function nameHiddenValues(resource: string, spec: Spec): Spec {
   };
   const replace = (value: Json, key: string): Json => {
     if (isConcealed(value)) {
-      const { template, number = 0 } = value;
-      return template === undefined
+      const { template, number = 0, isNumeric } = value;
+      return template === undefined && !isNumeric
         ? ConcealedValue.secret(`\${secret:${variables.get(number) ?? name(key, number)}}`)
         : value;
     }
@@ -472,6 +472,7 @@ function findExportFinding(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
   { text, stack }: ExportTexts,
 ): string | undefined {
+  if (listConcealed(live.spec).some(({ isNumeric }) => isNumeric)) return HIDDEN_NUMBER;
   const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: NO_ENVIRONMENT,
@@ -484,6 +485,8 @@ function findExportFinding(
   const shown = alignMembers(live.spec, normal);
   return isSameJson(normal, alignLiveSpec(kind, shown, normal)) ? undefined : NOT_EXACT;
 }
+
+const HIDDEN_NUMBER = 'it has a number below a name of a secret, and no variable can stand for a number';
 
 const NOT_EXACT = 'no manifest can describe it exactly';
 

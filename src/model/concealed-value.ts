@@ -1,6 +1,6 @@
 /**
- * A value that no output shows, in the place of the text in every spec, plan and request above the client. Only the
- * client turns values into such objects and back, so nothing else can print, save or digest a value.
+ * A value that no output shows, in the place of the text in every spec, plan and request above the client. Values are
+ * concealed when they are read, and revealed when a request is sent, so nothing else can print or save one.
  *
  * It is known by its class, which no JSON and no YAML can have: whatever a manifest, the service or a file spells stays
  * a text or an object. `secret-value.ts` has what is done with concealed values.
@@ -13,14 +13,17 @@ export class ConcealedValue {
   readonly template: string | undefined;
   /** Within a run, equal values have equal numbers. Absent: a variable of the template has no value, or is not offered. */
   readonly number: number | undefined;
+  /** Only for a hidden value within a run: whether it is a number and no text, so that no variable can stand for it. */
+  readonly isNumeric: boolean;
 
-  private constructor(template: string | undefined, number: number | undefined) {
+  private constructor(template: string | undefined, number: number | undefined, isNumeric = false) {
     this.template = template;
     this.number = number;
+    this.isNumeric = isNumeric;
   }
 
-  static hidden(number: number): HiddenValue {
-    return new ConcealedValue(undefined, number) as HiddenValue; // it has a number, and no template
+  static hidden(number: number, { isNumeric = false } = {}): HiddenValue {
+    return new ConcealedValue(undefined, number, isNumeric) as HiddenValue; // it has a number, and no template
   }
 
   static secret(template: string, number?: number): SecretValue {

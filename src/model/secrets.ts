@@ -122,7 +122,7 @@ function createValueConcealer(): ValueConcealer {
     numbers.set(text, number);
     return number;
   };
-  const conceal = (value: Json) => ConcealedValue.hidden(toNumber(value));
+  const conceal = (value: Json) => ConcealedValue.hidden(toNumber(value), { isNumeric: typeof value === 'number' });
   const hide = (value: Json) => {
     secret.add(value);
     return conceal(value);

@@ -106,6 +106,13 @@ describe('an approved plan with hidden values', () => {
     await expectRefused(workspace);
   });
 
+  it('on the screen is not applied with a value that came while the question waited', async () => {
+    const workspace = await createWorkspace({ 'm/a.yaml': toStack() });
+    const onAsk = () => workspace.write({ 'm/a.yaml': toStack({ jwks: [EVIL] }) });
+    await workspace.edgewise('apply m', { answers: ['yes'], onAsk });
+    expect(JSON.stringify(await sendByHand(workspace, 'GET', '/edges/tcp'))).not.toContain(EVIL);
+  });
+
   it('with values in a folder of plans is compared, too', async () => {
     const workspace = await createWorkspace({ 'm/edgewise.yaml': toStack() });
     await workspace.edgewise('plan -R m -o plans');

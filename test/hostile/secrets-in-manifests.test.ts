@@ -257,6 +257,17 @@ describe('a live value that may be secret', () => {
     });
   });
 
+  it('is not exported if it is a number, because no variable can stand for one', async () => {
+    const workspace = await createWorkspace();
+    const actions = [{ type: 'add-headers', config: { token: { code: 4711_4711 } } }];
+    await send(workspace, 'POST', '/edges/tcp', { policy: { inbound: [{ name: '', expressions: [], actions }] } });
+    const { stdout, stderr } = await workspace.edgewise('export');
+    expect(stdout + stderr).toContain(
+      'it has a number below a name of a secret, and no variable can stand for a number',
+    );
+    expect(stdout + stderr).not.toContain('47114711');
+  });
+
   it('is not accepted as a secret of the manifest', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
     await workspace.edgewise('apply --yes', OFFERED);

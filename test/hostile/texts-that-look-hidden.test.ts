@@ -34,6 +34,9 @@ const TEXTS: readonly string[] = [
   'concealed value 1',
 ];
 
+/** An expression of a policy must be CEL. */
+const EXPRESSIONS: readonly string[] = ['"(hidden 1)" != ""', '{"$hidden": 1} != {}', '(secret)', '(hidden) == 1'];
+
 const OBJECTS: readonly JsonObject[] = [
   { $hidden: 1 },
   { $secret: 'UPSTREAM' },
@@ -102,6 +105,7 @@ const isObjectPlace = (path: string): boolean => path === 'metadata' || path.end
 
 function listValues(path: string): readonly Json[] {
   if (path === 'metadata') return [...TEXTS, ...OBJECTS];
+  if (path.includes('expressions')) return EXPRESSIONS;
   // What is below the name of a secret is hidden there.
   return isObjectPlace(path) ? OBJECTS.filter((one) => !JSON.stringify(one).includes('secret')) : TEXTS;
 }
@@ -193,4 +197,40 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
     expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
+});
+
+const FORGED = { a: { $hidden: 1, real: 'payload' } };
+
+it('a policy sees such metadata as it is', async () => {
+  const toPolicy = (require: string): string =>
+    toManifest('Policy', 'team', { match: { kinds: ['TCPEdge'] }, require, message: 'no' });
+  const manifests = toManifests('TCPEdge', [{ metadata: FORGED }]);
+  const same = 'after.metadata.a == {"$hidden": 1, "real": "payload"}';
+  const workspace = await createWorkspace({ 'a.yaml': manifests, 'b.yaml': toPolicy(same) });
+  expect(await workspace.edgewise('plan')).toMatchObject({ exitCode: 0 });
+  await workspace.write({ 'b.yaml': toPolicy(`!(${same})`) });
+  expect(await workspace.edgewise('plan')).toMatchObject({ exitCode: 5 });
+});
+
+it('the file of an embedded server has it as it is, and reads it back', async () => {
+  const config = { a: { $hidden: 1, $$hidden: 2 } };
+  const spec = { ...createField('metadata', FORGED), ...createField('policy.inbound[0].actions[0].config', config) };
+  const workspace = await createWorkspace({ 'a.yaml': toManifests('TCPEdge', [spec]) });
+  const embedded = { env: { EDGEWISE_BASE_URL: 'embedded:account.json' } };
+  expect(await workspace.edgewise('apply --yes', embedded)).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(read(workspace, 'account.json')).resources.TCPEdge[0].policy.inbound[0].actions[0].config).toEqual(
+    config,
+  );
+  expect(await workspace.edgewise('plan --detailed-exitcode', embedded)).toMatchObject({ exitCode: 0 });
+});
+
+it('an export of it adopts what is live, and changes nothing', async () => {
+  const workspace = await createWorkspace();
+  for (const one of OBJECTS) await sendByHand(workspace, 'POST', '/edges/tcp', { metadata: JSON.stringify(one) });
+  const { stdout } = await workspace.edgewise('export');
+  await workspace.write({ 'a.yaml': `${STACK}---\n${stdout}` });
+  const { changes } = readOnlyStack((await workspace.edgewise('plan --format json')).stdout);
+  expect(changes).toHaveLength(OBJECTS.length);
+  for (const { action, differences } of changes)
+    expect({ action, differences }).toEqual({ action: 'adopt', differences: [] });
 });

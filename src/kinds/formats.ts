@@ -16,6 +16,7 @@ export type TextFormat =
   | 'principal'
   | 'critical-option'
   | 'certificate-extension'
+  | 'no-value'
   | 'cidr'
   | 'source-addresses'
   | 'duration';
@@ -203,6 +204,15 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: 'permit-pty',
     pattern: '^[^\\x00]+$',
     check: (text) => (text === '' ? 'is empty' : undefined),
+    normalize: (text) => text,
+  },
+  'no-value': {
+    title: 'empty text',
+    expected: '`""`, because it takes no value',
+    example: '',
+    check: () => undefined,
+    checkInManifest: (text) =>
+      text === '' ? undefined : 'takes no value, so write `""`: OpenSSH refuses a certificate with one as corrupt',
     normalize: (text) => text,
   },
   cidr: {

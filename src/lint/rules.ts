@@ -2,6 +2,7 @@ import { readCelNames } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
+import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { listReferences } from '../kinds/references.ts';
 import { suggest, suggestRemedy } from '../manifest/suggest.ts';
@@ -54,6 +55,18 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy: 'Correct the extensions. sshd ignores those that it does not know.',
     check: (subject) => listMistakes(subject, 'certificate-extensions'),
+  },
+  'certificate-ended': {
+    severity: 'warning',
+    remedy:
+      'Set a later end, or lifecycle.valid_for instead of times, so that each certificate ends later than the one before.',
+    check: checkEnd,
+    isToldByPlan: true,
+  },
+  'principal-pattern': {
+    severity: 'warning',
+    remedy: 'List each user name, or a role that hosts list in AuthorizedPrincipalsFile.',
+    check: checkPrincipals,
   },
   'restriction-not-enforced': {
     severity: 'warning',
@@ -424,6 +437,25 @@ function findValidity(
   const end = Date.parse(String(spec[until] ?? ''));
   const start = spec[after] === undefined ? now.getTime() : Date.parse(String(spec[after]));
   return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
+}
+
+/** Finds certificates whose manifest fixes an end that is past by the clock of this machine. */
+function checkEnd({ kind, resource: { spec } }: LintedResource, { now }: LintContext): readonly LintFinding[] {
+  const fixed = findFixedEnd(kind, spec);
+  if (fixed === undefined || fixed.end > now.getTime()) return [];
+  const ago = renderTimeSpan(now.getTime() - fixed.end);
+  const message = `it ended ${ago} ago by the clock of this machine, so a certificate that is issued now is never valid`;
+  return [{ path: ['spec', fixed.field], message }];
+}
+
+/** Finds principals that look like patterns. OpenSSH supported some before 10.3, whose release notes say what changed. */
+function checkPrincipals({ spots }: LintedResource): readonly LintFinding[] {
+  return spots.flatMap(({ path, type, value }) => {
+    if (type.type !== 'text' || type.format !== 'principal' || typeof value !== 'string') return [];
+    if (!/[*?]|^!/.test(value)) return [];
+    const message = `${formatPath(path)} is \`${value}\`: OpenSSH 10.3 and later has no patterns in user certificates, so it admits only a user or role of exactly this name`;
+    return [{ path, message }];
+  });
 }
 
 function checkLockout({ kind, resource }: LintedResource): readonly LintFinding[] {

@@ -8,6 +8,8 @@ export const LINT_CODES = {
     'A credential has no ACL, or one that permits everything, or a certificate names no principals.',
   'certificate-too-long': 'An SSH user certificate is valid for longer than the Stack allows.',
   'certificate-extensions': 'An SSH user certificate has an extension that sshd does not know, or permits no terminal.',
+  'certificate-ended': 'An SSH user certificate would have ended before it is issued.',
+  'principal-pattern': 'A principal of an SSH user certificate is a pattern, which OpenSSH compares as text.',
   'restriction-not-enforced': 'An IP restriction is not enforced, so it only warns.',
   'restriction-locks-out':
     'A resource restricts the API, the dashboard or agents, and may lock out the user who applies it.',

@@ -1,4 +1,5 @@
 import { renderTimeSpan } from '../kinds/duration.ts';
+import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
@@ -384,8 +385,9 @@ function findTimedRenewal(subject: Subject, written: Spec, { now, localNow = now
 /** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
 export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
   const { kind, desired, address } = pair;
-  const end = readFieldTime(written, kind.validity?.until);
-  if (kind.validity === undefined || desired === undefined || end === undefined) return [];
+  const fixed = findFixedEnd(kind, written);
+  if (desired === undefined || fixed === undefined) return [];
+  const { end, field } = fixed;
   const leftMs = end - now.getTime();
   const isSoon = leftMs > 0 && leftMs <= computeWarningMs(pair, desired, { ...pair.live?.spec, ...written });
   if (leftMs > 0 && !isSoon) return [];
@@ -394,10 +396,10 @@ export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, no
     {
       code: 'certificate-validity',
       severity: 'warning',
-      message: `${address} ${when}, and no apply renews it: its manifest fixes the end in spec.${kind.validity.until}`,
-      remedy: `Change spec.${kind.validity.until}, or set lifecycle.valid_for instead of times.`,
+      message: `${address} ${when}, and no apply changes that: its manifest fixes the end with spec.${field}`,
+      remedy: `Change spec.${field}, or set lifecycle.valid_for instead of times.`,
       address,
-      place: desired.locate(['spec', kind.validity.until]),
+      place: desired.locate(['spec', field]),
     },
   ];
 }

@@ -110,6 +110,7 @@ const TEXTS: Readonly<Record<TextFormat, fc.Arbitrary<string>>> = {
     fc.constantFrom('permit-pty', 'permit-user-rc'),
     arbitraryText().filter((text) => text !== ''),
   ),
+  'no-value': fc.constant(''),
   'header-value': fc.oneof(fc.constantFrom('', ' ', 'a b', 'é🙂'), fc.string({ maxLength: 12 })),
   'ssh-public-key': fc.oneof(
     {

@@ -118,6 +118,30 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     toCertificate('principals: [a] }'),
   ],
   [
+    'certificate-ended',
+    'SSHUserCertificate',
+    toCertificate('principals: [a], valid_until: 2026-03-01T11:59:59Z }'),
+    '2026-03-01T11:59:59Z',
+    toCertificate('principals: [a], valid_until: 2026-03-01T12:00:01Z }'),
+  ],
+  [
+    'certificate-ended',
+    'SSHUserCertificate',
+    toCertificate('principals: [a], valid_after: 2026-02-28T11:00:00Z }'),
+    '2026-02-28T11:00:00Z',
+    toCertificate('principals: [a], valid_after: 2026-02-28T13:00:00Z }'),
+  ],
+  ...['*', 'web-*', 'web-?', '!root'].map(
+    (pattern) =>
+      [
+        'principal-pattern',
+        'SSHUserCertificate',
+        toCertificate(`principals: [a, "${pattern}"] }`),
+        `"${pattern}"`,
+        toCertificate('principals: [a, web-all] }'),
+      ] as const,
+  ),
+  [
     'number-rewritten',
     'TCPEdge',
     toMetadata('a: { b: [1, 1.10] }'),

@@ -134,18 +134,29 @@ describe('a certificate', () => {
     expect(renewalAfter(2, stated, written)).toMatchObject({ reason: undefined, notes: ['expired 24 hours ago'] });
   });
 
+  it('is warned about if its manifest sets only a start that is longer ago than the default validity', () => {
+    const written = { valid_after: CREATED };
+    const stated = toPair(SSH_USER_CERTIFICATE, {}, toValidity(1));
+    const messages = (days: number) =>
+      listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message);
+    expect(messages(0.5)).toEqual([]);
+    expect(messages(2)).toEqual([
+      'SSHUserCertificate/it ended 24 hours ago, and no apply changes that: its manifest fixes the end with spec.valid_after',
+    ]);
+  });
+
   it.each([
     [-1, []],
     [
       0.5,
       [
-        'SSHUserCertificate/it ends in 12 hours, and no apply renews it: its manifest fixes the end in spec.valid_until',
+        'SSHUserCertificate/it ends in 12 hours, and no apply changes that: its manifest fixes the end with spec.valid_until',
       ],
     ],
     [
       2,
       [
-        'SSHUserCertificate/it ended 24 hours ago, and no apply renews it: its manifest fixes the end in spec.valid_until',
+        'SSHUserCertificate/it ended 24 hours ago, and no apply changes that: its manifest fixes the end with spec.valid_until',
       ],
     ],
   ])('is warned about %d days after its creation if its manifest sets its end', (days, messages) => {

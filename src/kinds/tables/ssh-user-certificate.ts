@@ -11,6 +11,16 @@ export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 /** Services backdate certificates, so that hosts whose clocks are slow accept them at once. */
 const MAX_BACKDATED_MS = 5 * 60_000;
 
+/** The extensions that sshd knows. None takes a value. Those of others contain an `@`. Source: OpenSSH PROTOCOL.certkeys. */
+const EXTENSIONS = [
+  'no-touch-required',
+  'permit-X11-forwarding',
+  'permit-agent-forwarding',
+  'permit-port-forwarding',
+  'permit-pty',
+  'permit-user-rc',
+];
+
 export const SSH_USER_CERTIFICATE = defineKind({
   name: 'SSHUserCertificate',
   role: 'owned',
@@ -78,7 +88,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
       { lifecycle: 'immutable', restriction: 'by-each' },
     ),
     extensions: field(
-      mapOf(textOfFormat('certificate-extension'), text(), { findMistakes: listExtensionMistakes }),
+      mapOf(textOfFormat('certificate-extension'), text(), {
+        findMistakes: listExtensionMistakes,
+        valueTypes: Object.fromEntries(EXTENSIONS.map((name) => [name, textOfFormat('no-value')])),
+      }),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
       { lifecycle: 'immutable', restriction: 'allow-list', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
@@ -95,16 +108,6 @@ export const SSH_USER_CERTIFICATE = defineKind({
     certificate: field(text(), 'The signed certificate in OpenSSH authorized-keys format.', { lifecycle: 'computed' }),
   },
 });
-
-/** The extensions that sshd knows. Those of others contain an `@`. Source: OpenSSH PROTOCOL.certkeys. */
-const EXTENSIONS = [
-  'no-touch-required',
-  'permit-X11-forwarding',
-  'permit-agent-forwarding',
-  'permit-port-forwarding',
-  'permit-pty',
-  'permit-user-rc',
-];
 
 function listExtensionMistakes(extensions: JsonObject): readonly ValueMistake[] {
   const names = Object.keys(extensions);

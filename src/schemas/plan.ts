@@ -187,7 +187,7 @@ export const CHANGE_SCHEMA = z.strictObject({
   ),
   desired: optional(spec).describe('The desired fields, in normal form.'),
   hiddenDigest: optional(z.string().regex(/^[\w-]{43}$/)).describe(
-    'Digest of the hidden values that the manifest has in clear. Compared with an approval, and of no use without the salt of the plan.',
+    'Digest of the hidden values that the manifest has in plain text. Compared with an approval, and of no use without the salt of the plan.',
   ),
   sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields, and parts of fields, that edgewise does not manage.'),

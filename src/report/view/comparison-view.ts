@@ -127,7 +127,7 @@ function formatSummary(comparison: PlanComparison, { names, isDiff }: Words): st
   const differences = formatCount(count, 'difference');
   const hidden = [...more, ...less].filter(isOnlyUncompared).length;
   if (count === hidden)
-    return `Both plans do the same, but for hidden values of ${formatCount(hidden, 'resource')}, which cannot be compared.`;
+    return `Both plans do the same, except hidden values of ${formatCount(hidden, 'resource')}, which cannot be compared.`;
   if (isDiff) return `${names.after} does not do the same as ${names.before}: ${differences}.`;
   const sides = listChangedSides([...more, ...less]);
   const why = sides.length === 0 ? '' : ` Changed since then: ${sides.join(', ')}.`;

@@ -85,6 +85,11 @@ export interface SkippedCounts {
 }
 
 /** Counts what is skipped. `undefined` if there is nothing. */
+/** Whether the stack is not applied, because one that it depends on is not. */
+export function isBlockedByDependency({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code }) => code === 'dependency-blocked');
+}
+
 export function countSkipped({ skipped }: Pick<DesiredState, 'skipped'>): SkippedCounts | undefined {
   const { documents = 0, files = [] } = skipped ?? {};
   return documents + files.length === 0 ? undefined : { documents, files: files.length };

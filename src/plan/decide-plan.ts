@@ -14,7 +14,7 @@ import { createChange } from './create-change.ts';
 import {
   type ChangeDecision,
   decideActions,
-  listMissingSinkWarnings,
+  listMissingSinkErrors,
   listReplacingAdoptionErrors,
   listValidityAndRotationDiagnostics,
   VALIDITY_WARNING_SHARE,
@@ -137,7 +137,7 @@ function checkClaims(
 /** Adds the diagnostics on the changes. */
 function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<DecidedPlan, 'leavesOutDescribed'> {
   const { matched, selected, decisions, kept } = changes;
-  const { desired, live, tokens, now } = input;
+  const { desired, live, now } = input;
   const stack = desired.stack.name;
   const claims = checkClaims(changes, input);
   const diagnostics = [
@@ -161,7 +161,7 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
     ...listRetainedValueWarnings(decisions),
     ...listLongValidityWarnings(decisions),
     ...listHiddenFieldWarnings(decisions.flatMap(listComparedLive)),
-    ...listMissingSinkWarnings(decisions, tokens),
+    ...listMissingSinkErrors(decisions, input),
     ...decisions.filter(canLockOut).map(createLockoutWarning),
   ];
   return { decisions, diagnostics, conflicts: claims.conflicts };

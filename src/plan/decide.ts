@@ -514,18 +514,30 @@ const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, wh
 /** Does not say where the token is: its former stack may have adopted the credential instead of creating it. */
 const TOKEN_STAYS = 'its token stays where it is: apply does not touch its file';
 
-/** A warning for each credential that would be created without a token sink. Apply refuses such a plan. */
-export function listMissingSinkWarnings(
+/** The token sinks of a plan. */
+export interface SinkOptions {
+  /** The configured token sinks. A plan only names them. */
+  readonly tokens: TokenSettings;
+  /** Whether the caller of the library delivers the token of a credential with this name. Default: of none. */
+  readonly hasOwnSink?: ((name: string) => boolean) | undefined;
+}
+
+/** An error for each credential that would be created without a token sink, so that its token would be lost. */
+export function listMissingSinkErrors(
   decisions: readonly ChangeDecision[],
-  settings: TokenSettings,
+  { tokens, hasOwnSink = () => false }: SinkOptions,
 ): readonly Diagnostic[] {
-  const lost = decisions.filter((decision) => createsToken(decision) && findOwnSink(decision, settings) === undefined);
+  const lost = decisions.filter(
+    (decision) =>
+      createsToken(decision) &&
+      findOwnSink(decision, tokens) === undefined &&
+      !hasOwnSink(decision.pair.desired?.name ?? ''),
+  );
   return lost.map(({ pair: { address, desired } }) => ({
     code: 'token-sink-missing',
-    severity: 'warning',
+    severity: 'error',
     message: `${address} would be created, but no token sink is set for it, and the service shows the token only once`,
-    remedy:
-      'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Otherwise apply refuses this plan.',
+    remedy: 'Set spec.tokens in the Stack, or give plan and apply the same --token-directory or --token-command.',
     address,
     place: desired?.locate(),
   }));

@@ -3,10 +3,9 @@ import { isModule } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
-import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import type { ChangeDecision, RenewalContext } from './decide.ts';
+import type { ChangeDecision, RenewalContext, SinkOptions } from './decide.ts';
 import type { RetirementOptions } from './retirement.ts';
 
 /** Why a run keeps what a stack would prune. */
@@ -18,14 +17,12 @@ export interface KeptPrunes {
 }
 
 /** The complete input of `createPlan`. Nothing else affects the plan. */
-export interface PlanInput extends RenewalContext, RetirementOptions {
+export interface PlanInput extends RenewalContext, RetirementOptions, SinkOptions {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly baseUrl: string;
   readonly settings: PlanSettings;
   readonly version: string;
-  /** The configured token sinks. A plan only names them. */
-  readonly tokens: TokenSettings;
   /** Addresses to which the plan is limited. Empty: the whole stack. */
   readonly targets: readonly string[];
   /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */

@@ -1,3 +1,4 @@
+import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { type ClockSkew, toServiceTime } from '../model/clock.ts';
@@ -70,6 +71,7 @@ export interface PlanRequest extends PlanOptions {
   /** User-defined rules to check the plan with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
+  readonly sinks?: TokenSinks | undefined;
   readonly settings: ServiceSettings;
   readonly version: string;
   readonly now: Date;
@@ -117,10 +119,11 @@ type AskedMember = 'baseUrl' | 'tokens' | 'version' | 'mode' | 'targets' | 'rota
 
 /** What the request says about a plan as it is, and what follows from the plan that was approved. */
 function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput, AskedMember> & Partial<PlanInput> {
-  const { settings, tokens, version, mode = 'apply', targets = [], rotate = [], approved } = request;
+  const { settings, tokens, sinks, version, mode = 'apply', targets = [], rotate = [], approved } = request;
   return {
     baseUrl: settings.baseUrl,
     tokens,
+    hasOwnSink: sinks && ((name) => sinks.find(name) !== undefined),
     version,
     mode,
     targets,

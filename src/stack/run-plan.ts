@@ -6,12 +6,12 @@ import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { getErrorMessage } from '../model/errors.ts';
+import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
-import { NO_OP_SECRET_REDACTOR, type SecretRedactor, withoutSecretVariables } from '../model/secrets.ts';
+import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import { fillStackNameInPath, TOKEN_COMMAND_TIMEOUT_MS, type TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
@@ -132,6 +132,18 @@ export function resolveTokenSettings(
   return { default: { command: tokenCommand, timeoutMs: TOKEN_COMMAND_TIMEOUT_MS }, credentials: {} };
 }
 
+/**
+ * Throws if the settings of a sink contain a secret, because other users can see the arguments of a running command.
+ */
+export function refuseSecretsInSinks(tokens: TokenSettings, { secrets }: Pick<Host, 'secrets'>): void {
+  const found = secrets?.find(JSON.stringify(tokens));
+  if (found === undefined) return;
+  throw new StackError(`The token sink contains ${found.name}.`, {
+    reason: 'invalid',
+    remedy: 'Let the command read what it needs from a file or a variable of its own.',
+  });
+}
+
 /** The token sinks of an apply. They are chosen before the user is asked for consent. */
 export interface ChosenSinks {
   readonly sinks: TokenSinks;
@@ -145,25 +157,21 @@ export interface ChosenSinks {
 }
 
 /**
- * Chooses a sink for every credential that is still to be created. Throws if a credential has no sink, or if a write needs
- * a secret that is unknown. `sinks`: those of the caller, which take precedence over `tokens`.
+ * Chooses a sink for every credential that is still to be created: a plan without errors has one for each. Throws if a
+ * write needs a secret that is unknown. `sinks`: those of the caller, which take precedence over `tokens`.
  */
-export function chooseTokenSinks(
-  plan: Pick<Plan, 'writes' | 'diagnostics'>,
-  parts: TokenParts,
-  host: TokenHost,
-): ChosenSinks {
-  const { writes, diagnostics } = plan;
+export function chooseTokenSinks(plan: Pick<Plan, 'writes'>, parts: TokenParts, host: TokenHost): ChosenSinks {
+  const { writes } = plan;
   const { tokens, sinks: own } = parts;
   const { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR } = host;
   refuseUnknownSecrets(writes);
-  refuseSecrets(tokens, secrets);
-  refuseTokensInGit(diagnostics.filter(({ code }) => code === 'token-in-git'));
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
   const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
   const sinks = own ?? createTokenSinks(tokens, given);
   const created = writes.filter(isTokenCreatingWrite);
-  const chosen = new Set(created.map((write) => chooseSink(write, sinks)));
+  const chosen = new Set(
+    created.map(({ address, mark }) => assertDefined(sinks.find(mark.name), `a token sink of ${address}`)),
+  );
   return {
     sinks,
     testRescue: async () => {
@@ -215,7 +223,7 @@ async function findTokensInGit(
   return folders.length === 0 ? [] : ((await host.findTokensInGit?.(folders, host)) ?? []);
 }
 
-/** Adds a warning for each token folder whose files could get into git. Apply refuses such a plan. */
+/** Adds an error for each token folder whose files could get into git. */
 export async function addTokensInGit(
   plan: Plan,
   parts: TokenParts & { readonly state: DesiredState },
@@ -225,7 +233,7 @@ export async function addTokensInGit(
   if (found.length === 0) return plan;
   const diagnostics = found.map((one): Diagnostic => {
     const place = parts.state.resources.get(one.address)?.locate();
-    return { code: 'token-in-git', severity: 'warning', ...one, place };
+    return { code: 'token-in-git', severity: 'error', ...one, place };
   });
   return { ...plan, diagnostics: [...plan.diagnostics, ...diagnostics] };
 }
@@ -238,33 +246,9 @@ function refuseTokensInGit(found: readonly Pick<Diagnostic, 'message' | 'remedy'
   );
 }
 
-/**
- * Throws if the settings of a sink contain a secret, because other users can see the arguments of a running command.
- */
-function refuseSecrets(tokens: TokenSettings, { find }: Pick<SecretRedactor, 'find'>): void {
-  const found = find(JSON.stringify(tokens));
-  if (found === undefined) return;
-  throw new StackError(`The token sink contains ${found.name}.`, {
-    reason: 'invalid',
-    remedy: 'Let the command read what it needs from a file or a variable of its own. Nothing was written.',
-  });
-}
-
 /** Whether a write creates a token that the service shows only once. */
 function isTokenCreatingWrite(write: Write): write is CreateWrite {
   return isCreate(write) && getKind(write.kind).oneTimeFields.length > 0;
-}
-
-function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
-  const sink = sinks.find(write.mark.name);
-  if (sink !== undefined) return sink;
-  throw new StackError(
-    `${write.address} would be created, but no token sink is set for it, and the service shows the token only once.`,
-    {
-      reason: 'invalid',
-      remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',
-    },
-  );
 }
 
 async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]> {

@@ -53,6 +53,7 @@ import {
   EMPTY_APPLY_RESULT,
   openApply,
   type PlanToApply,
+  refuseSecretsInSinks,
   refuseViolations,
 } from './run-plan.ts';
 import { refuseToWriteUntrusted } from './settings.ts';
@@ -479,7 +480,9 @@ function createPlanner({ parts, account, host }: Run): Planner {
     listMissing: async () => host.listMissingManifests?.(state, host),
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
-    const made = await createCheckedLivePlan(await account.open(), { ...createRequest(options), approved });
+    const client = await account.open();
+    refuseSecretsInSinks(parts.tokens, host);
+    const made = await createCheckedLivePlan(client, { ...createRequest(options), approved });
     const { evidence } = made;
     const context = { ...host, signal: options.signal };
     const plan = await addHiddenDigests(await addTokensInGit(made.plan, parts, host), evidence, context);

@@ -133,7 +133,7 @@ describe('two applies at once whose lists show nothing of what they create', () 
       });
       expect(exitCode).toBe(0);
       expect(list(workspace, 'Credential')).toHaveLength(2);
-      expect(await workspace.edgewise('plan m --detailed-exitcode')).toMatchObject({
+      expect(await workspace.edgewise('plan m --detailed-exitcode --token-directory tokens')).toMatchObject({
         exitCode: 2,
         stdout: expect.stringContaining('it is unknown which of the two tokens was delivered last'),
       });

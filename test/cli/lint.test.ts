@@ -96,13 +96,13 @@ describe('lint findings', () => {
       exitCode: 0,
       stdout: expect.stringContaining('warning[unrestricted-access]'),
     });
-    const { exitCode, stdout } = await edgewise('plan');
+    const { exitCode, stdout } = await edgewise('plan --token-directory tokens');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
       /^\+ Credential\/agent +create\n(?: {4}.*\n)* {4}warning\[unrestricted-access\]: .* \(m\.yaml:6:1\)$/m,
     );
     expect(stdout).not.toContain('Lint warnings');
-    expect(stdout).toContain('\n2 warnings: see above.\n');
+    expect(stdout).toContain('\n1 warning: see above.\n');
   });
 
   it('stand beside the change that causes them in every format, and are complete for programs', async () => {

@@ -58,6 +58,7 @@ describe('release', () => {
       This plan cannot be applied.
       Reading took 1 request.
       1 error: see above.
+      Nothing was written.
       "
     `);
   });

@@ -44,10 +44,10 @@ async function expectRefused({ edgewise, recorder, folder }: Workspace, message:
   const before = await readdir(folder, { recursive: true });
   const planned = await edgewise(`plan m${flags}`);
   expect(planned.exitCode).toBe(3);
-  expect(planned.stdout).toContain(`warning[token-in-git]: ${message}`);
+  expect(planned.stdout).toContain(`error[token-in-git]: ${message}`);
   const applied = await edgewise(`apply m --yes${flags}`);
-  expect(applied).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });
-  expect(applied.stderr).toContain('Nothing was written.');
+  expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining(message) });
+  expect(applied.stdout).toContain('Nothing was written.');
   expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   expect(await readdir(folder, { recursive: true })).toEqual(before);
 }
@@ -165,7 +165,7 @@ describe('a token folder in a repository', () => {
     const stack = `${STACK}spec: { tokens: { default: { directory: t }, credentials: { b: { directory: u } } } }\n`;
     const workspace = await createRepository({ 'm/stack.yaml': `${stack}${toCredential('agent')}${credentials}` });
     const { stdout } = await workspace.edgewise('plan m');
-    expect(stdout.match(/warning\[token-in-git\]: .*/g)).toEqual([
+    expect(stdout.match(/error\[token-in-git\]: .*/g)).toEqual([
       expect.stringContaining('The token of Credential/agent and of 1 more would be written to m/t/agent.token'),
       expect.stringContaining('The token of Credential/b would be written to m/u/b.token'),
     ]);
@@ -186,7 +186,7 @@ describe('the check is made again before the first write', () => {
     const { edgewise, recorder } = workspace;
     const onAsk = () => workspace.write({ '.gitignore': '' });
     const applied = await edgewise('apply m', { answers: ['yes'], onAsk });
-    expect(applied).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('which git does not ignore') });
+    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('which git does not ignore') });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ describe('an approved plan', () => {
     expect(await edgewise(`plan m -o ${plan}`)).toMatchObject({ exitCode: 0 });
     await workspace.write({ '.gitignore': '' });
     const applied = await edgewise(`apply m --yes --approved ${plan}`);
-    expect(applied).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('which git does not ignore') });
+    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('which git does not ignore') });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 });

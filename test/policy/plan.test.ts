@@ -43,9 +43,10 @@ describe('a policy among the manifests', () => {
             + 1.tcp.example.net:20001
 
       0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
-      Reading took 6 requests; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan made afterwards would be empty.
+      Reading took 6 requests; applying takes 1 write.
       1 safety rule blocks this plan: see above.
       1 warning: see above.
+      edgewise apply would write nothing and end with exit code 5.
       "
     `);
     expect(planned.exitCode).toBe(5);

@@ -78,7 +78,7 @@ describe('applies of many stacks', () => {
     expect(stdout.slice(stdout.lastIndexOf('\nSTACK'))).toMatchInlineSnapshot(`
       "
       STACK    FOLDER        RESULT
-      broken   live/broken   ✗ Credential/agent would be created, but no token sink is set for it, and the service shows the token only once
+      broken   live/broken   ✗ This plan cannot be applied: 1 error, 1 warning
       guarded  live/guarded  ⛔ refused by 2 safety rules · ⚠ 2 dangers (1 traffic, 1 protection) · 1 delete
       invalid  live/invalid  ✗ 1 error: TCPEdge/a: spec.colour is not a known field
       s00      live/s00      1 write applied

@@ -46,14 +46,21 @@ const ACTIONS = [
  * dangers and the result. Lines that the first command printed are not repeated.
  */
 export function toActions([first, ...more]: readonly [CommandRun, ...CommandRun[]]): string {
+  const plan = withoutEnding(first.stdout);
   const blocks = more.map((act) => {
-    const isRepeated = first.stdout !== '' && act.stdout.startsWith(first.stdout);
-    const lines = listActions(isRepeated ? act.stdout.slice(first.stdout.length) : act.stdout, act.stderr);
+    const output = withoutEnding(act.stdout);
+    const isRepeated = plan !== '' && output.startsWith(plan);
+    const lines = listActions(isRepeated ? output.slice(plan.length) : output, act.stderr);
     return toBlock(toOutcome(act), isRepeated ? ['(the same plan)', ...lines] : lines, '(nothing)');
   });
   return [toBlock(toOutcome(first), listActions(first.stdout, first.stderr), '(nothing)'), ...blocks]
     .join('\n\n')
     .concat('\n');
+}
+
+/** What a plan says about the end of an apply, and the apply about its own. Exit codes show both. */
+function withoutEnding(output: string): string {
+  return output.replace(/^(?:edgewise apply would .*|Nothing was written\.)\n/gm, '');
 }
 
 function toOutcome({ line, exitCode }: CommandRun): string {

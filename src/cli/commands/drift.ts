@@ -26,6 +26,7 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
     .description('Show changes that were made at the service, and unmanaged resources. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
   addRecursiveOptions(command);
+  command.option('--detailed-exitcode', 'accepted, as in plan: drift always exits with 2 when something differs');
   const { success, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication]);
   addDetailedReportOptions(addTargetOption(command), listFormatNames('drift'));

@@ -21,23 +21,29 @@ export interface AccountPool {
    * stack of the account has different settings, because both stacks would share one client.
    */
   readonly getAccount: (settings: ServiceSettings, file: string) => Promise<PooledAccount>;
+  /** Throws like `getAccount`, but needs no key and opens nothing. */
+  readonly checkSettings: (settings: ServiceSettings, file: string) => void;
   /** Returns the number of requests sent by reads so far, over all accounts. */
   readonly countReads: () => number;
   readonly close: () => Promise<void>;
 }
 
 interface Entry extends PooledAccount {
-  /** The Stack file whose settings opened the account. */
-  readonly file: string;
-  readonly settings: ServiceSettings;
   readonly end: () => void;
+}
+
+/** The settings of an account, and the first Stack file that sets them. */
+interface AccountSettings {
+  readonly settings: ServiceSettings;
+  readonly file: string;
 }
 
 /** Creates the accounts of a run. */
 export function createAccountPool(context: Context): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
+  const checked = new Map<string, AccountSettings>();
   const accounts: SharedAccount[] = [];
-  const open = async (settings: ServiceSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
+  const open = async (settings: ServiceSettings, apiKey: string | undefined): Promise<Entry> => {
     const { setLineWriter, watch, end, ...notices } = createServiceNotices(settings, context);
     const parts = {
       settings,
@@ -49,18 +55,24 @@ export function createAccountPool(context: Context): AccountPool {
     };
     const account = createSharedAccount(parts, context);
     accounts.push(account);
-    return { account, setLineWriter, end, file, settings };
+    return { account, setLineWriter, end };
+  };
+  const checkSettings = (settings: ServiceSettings, file: string): string => {
+    const id = createAccountKeyContainingSecret(settings, context);
+    const first = checked.get(id) ?? { settings, file };
+    checked.set(id, first);
+    refuseOtherSettings(first, { settings, file });
+    return id;
   };
   return {
     getAccount: async (settings, file) => {
       const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
-      const id = createAccountKeyContainingSecret(settings, context);
-      const opening = entries.get(id) ?? open(settings, apiKey, file);
+      const id = checkSettings(settings, file);
+      const opening = entries.get(id) ?? open(settings, apiKey);
       entries.set(id, opening);
-      const entry = await opening;
-      refuseOtherSettings(entry, settings, file);
-      return entry;
+      return opening;
     },
+    checkSettings: (settings, file) => void checkSettings(settings, file),
     countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
     close: async () => {
       for (const { account, end } of await Promise.all(entries.values())) {
@@ -72,14 +84,14 @@ export function createAccountPool(context: Context): AccountPool {
 }
 
 /**
- * Throws if the settings differ from the settings of an open account. With two clients, each would keep the rate limit
+ * Throws if the settings differ from those of another stack of the account. With two clients, each would keep the rate limit
  * of the account, and both together would exceed it.
  */
-function refuseOtherSettings(entry: Entry, settings: ServiceSettings, file: string): void {
-  const differing = SHARED_SETTINGS.find((name) => entry.settings[name] !== settings[name]);
+function refuseOtherSettings(first: AccountSettings, { settings, file }: AccountSettings): void {
+  const differing = SHARED_SETTINGS.find((name) => first.settings[name] !== settings[name]);
   if (differing === undefined) return;
   throw new StackError(
-    `${file} sets another spec.${SETTINGS[differing].stack} than ${entry.file}, but both stacks use the same account.`,
+    `${file} sets another spec.${SETTINGS[differing].stack} than ${first.file}, but both stacks use the same account.`,
     {
       reason: 'invalid',
       remedy: 'Set the same value in both. Stacks of one account share one connection in a run.',

@@ -105,7 +105,7 @@ const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
 /** Throws if the run would overwrite a file that it reads. Called before any request. */
 export async function refuseOverwrittenInputs(
   named: NamedOutputs,
-  { baseUrl, caFile, keyEnv = KEY_VARIABLE }: ServiceSettings,
+  { baseUrl = '', caFile, keyEnv = KEY_VARIABLE }: Partial<Pick<ServiceSettings, 'baseUrl' | 'caFile' | 'keyEnv'>>,
   { env, inputs, onInput }: Pick<Context, 'env' | 'inputs' | 'onInput'>,
 ): Promise<void> {
   const data = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : undefined;

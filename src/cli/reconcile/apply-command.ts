@@ -71,21 +71,16 @@ function listFilterWords({ stack = [], changedSince }: StackFilter): readonly st
 const MANIFESTS = 'MANIFESTS';
 
 /**
- * Finds a command line that applies as a plan file approves. `undefined`: a token sink is unknown, or the plan needs
- * `--rotate`, `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an
- * edited file could get the user to paste them.
+ * Finds a command line that applies as a plan file approves. `undefined`: the plan needs `--rotate`,
+ * `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file
+ * could get the user to paste them.
  */
 export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
   const { options, targets: target, exclusions: exclude = [], takeOver } = plan;
   const { rotate, retire, keepDrift } = options;
-  if (refusesTokenSinks(plan) || rotate.length + retire.length + takeOver.length > 0) return undefined;
+  if (rotate.length + retire.length + takeOver.length > 0) return undefined;
   const flags = { target, exclude, allowProtected: [], revertDrift: !keepDrift };
   return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
-}
-
-/** Whether apply would reject the plan because a new token has no sink, or could get into git. */
-export function refusesTokenSinks({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
-  return diagnostics.some(({ code }) => code === 'token-sink-missing' || code === 'token-in-git');
 }
 
 /** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */

@@ -28,7 +28,6 @@ import {
   type PlannedStack,
   planOpenedStack,
   type StackFilterFlags,
-  type StackPlan,
   type StackResult,
   type StacksRun,
 } from './stacks-run.ts';
@@ -74,14 +73,21 @@ export function classifyPlannedStack(
   return { report: { about: 'plan', plan, blocking: [] }, exitCode: EXIT.success, options };
 }
 
-/** Returns why a plan must not be applied: another plan than the approved one, errors, or a violation without consent. */
-function findStackRefusal({ plan, comparison, name }: StackPlan, flags: PlanFlags): StackResult | undefined {
+/**
+ * Returns why a plan must not be applied: another plan than the approved one, errors, a violation without consent, or a
+ * stack that it depends on.
+ */
+function findStackRefusal(
+  { plan, comparison, name, blocked }: PlannedStack,
+  flags: PlanFlags,
+): StackResult | undefined {
   const blocking = listUnconsentedViolations(plan, flags);
   if (comparison !== undefined && !isSamePlan(comparison))
     return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };
   const report = { about: 'plan', plan, blocking } as const;
   if (hasPlanErrors(plan)) return { report, exitCode: EXIT.invalid };
-  return blocking.length === 0 ? undefined : { report, exitCode: EXIT.refused };
+  if (blocking.length > 0) return { report, exitCode: EXIT.refused };
+  return blocked && { report, exitCode: blocked.exitCode };
 }
 
 /** The report of an apply whose plan is not as approved or, without a name of an approved plan, not as shown. */

@@ -1,5 +1,5 @@
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Plan } from '../../model/plan.ts';
+import { isBlockedByDependency, type Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { Report, StackReportPart } from '../../report/report.ts';
@@ -31,8 +31,8 @@ export async function keepPrunesBesideUnknownStacks(
   return kept;
 }
 
-/** Why a stack is unknown. `undefined`: it was planned. */
-function describeUnknown(report: Report | undefined): string | undefined {
+/** Why a stack is not applied. `undefined`: it was planned, and nothing refuses it. */
+export function describeUnknown(report: Report | undefined): string | undefined {
   switch (report?.about) {
     case 'failure':
       return (report.failure.diagnostics ?? []).length > 0 ? 'cannot be read' : 'cannot be planned';
@@ -40,7 +40,8 @@ function describeUnknown(report: Report | undefined): string | undefined {
       return 'is not as approved';
     case 'plan':
       if (hasErrors(report.plan.diagnostics)) return 'cannot be planned';
-      return report.blocking.length > 0 ? 'is refused' : undefined;
+      if (report.blocking.length > 0) return 'is refused';
+      return isBlockedByDependency(report.plan) ? 'is not applied' : undefined;
     default:
       return undefined;
   }

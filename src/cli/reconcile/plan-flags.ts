@@ -75,7 +75,7 @@ export function exitCodeOfPlan(
   blocking: readonly SafetyViolation[],
   { detailedExitcode }: { readonly detailedExitcode?: boolean },
 ): ExitCode {
-  if (hasPlanErrors(plan) || plan.diagnostics.some(({ code }) => code === 'token-in-git')) return EXIT.invalid;
+  if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
   if (hasKeptPrunes(plan)) return EXIT.failed;
   return detailedExitcode === true && hasKnownChanges(plan) ? EXIT.changes : EXIT.success;

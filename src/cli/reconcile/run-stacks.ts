@@ -4,20 +4,24 @@ import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../mode
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import type { DesiredState } from '../../model/state.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
-import { findStackAmongOthers } from '../../run/neighbours.ts';
+import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
+import { findStackAmongOthers, type StackAmongOthers } from '../../run/neighbours.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
+import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
-import { refuseToWriteUntrusted } from '../../stack/settings.ts';
+import { refuseToWriteUntrusted, resolveServiceSettings } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { createApplyCommandLine, refusesTokenSinks } from './apply-command.ts';
+import { refuseOverwrittenInputs } from '../output/output-files.ts';
+import { createApplyCommandLine } from './apply-command.ts';
 import {
   type ApplyFlags,
   type ApplyRun,
@@ -27,6 +31,7 @@ import {
   prepareReadyStacks,
 } from './apply-stacks.ts';
 import type { ApprovedPlans, FindApproval } from './approvals.ts';
+import { addBlockedDependent, findBlockedDependents } from './blocked-dependents.ts';
 import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
 import { writePlanFile } from './plan-file.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from './plan-flags.ts';
@@ -112,7 +117,7 @@ interface Planning {
 
 /**
  * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then refuses stacks
- * that exchange values, and plans again what has to keep its prunes beside an unknown stack.
+ * that exchange values or depend on a blocked one, and plans again what has to keep its prunes beside an unknown stack.
  */
 async function planEach(
   run: StacksRun,
@@ -130,6 +135,18 @@ async function planEach(
   });
   const checked = await failConflictingStacks(run, made, drop);
   const exchanges = findExchanges(run, known);
+  const describeAgain = (
+    parts: readonly StackReportPart[],
+    found: ReadonlyMap<StackFolder, unknown>,
+    describeOne: typeof describe,
+  ): readonly StackReportPart[] =>
+    parts.map((part, index) => {
+      const folder = run.selected.stacks[index];
+      const planned = folder && found.has(folder) ? known.get(folder) : undefined;
+      return folder === undefined || planned === undefined
+        ? part
+        : createStackReportPart(folder, describeOne(folder, planned));
+    });
   const describeWithExchanges = (folder: StackFolder, planned: PlannedStack): StackResult => {
     const found = exchanges.get(folder);
     return describe(
@@ -137,22 +154,20 @@ async function planEach(
       found === undefined ? planned : { ...planned, plan: addExchangeViolations(planned.plan, found) },
     );
   };
-  const refused = checked.map((part, index) => {
-    const folder = run.selected.stacks[index];
-    const planned = folder && exchanges.has(folder) ? known.get(folder) : undefined;
-    return folder === undefined || planned === undefined
-      ? part
-      : createStackReportPart(folder, describeWithExchanges(folder, planned));
-  });
+  const refused = describeAgain(checked, exchanges, describeWithExchanges);
   if (options.mode !== 'apply') return refused;
-  return keepPrunesBesideUnknownStacks(run, refused, async (folder, keptPrunes) => {
+  const dependents = findBlockedDependents(run, refused);
+  const describeWhole = (folder: StackFolder, planned: PlannedStack): StackResult =>
+    describeWithExchanges(folder, addBlockedDependent(planned, dependents.get(folder)));
+  const blocked = describeAgain(refused, dependents, describeWhole);
+  return keepPrunesBesideUnknownStacks(run, blocked, async (folder, keptPrunes) => {
     const before = known.get(folder);
     if (before === undefined) return undefined;
     // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
     const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
     const approved = isApproved ? undefined : findApproval(folder);
     const again = await planOpenedStack(run, before.opened, { options: before.options, approved, keptPrunes });
-    return describeWithExchanges(folder, { ...before, ...again, keptPrunes });
+    return describeWhole(folder, { ...before, ...again, keptPrunes });
   });
 }
 
@@ -193,10 +208,11 @@ export async function planStacks(
   const { out, recursive } = flags;
   if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
-    const describe = (_: StackFolder, { plan, opened }: PlannedStack): StackResult => {
+    const describe = (_: StackFolder, { plan, opened, blocked }: PlannedStack): StackResult => {
       const blocking = listUnconsentedViolations(plan, flags);
       const report = { about: 'plan', plan, blocking } as const;
-      return { report, exitCode: exitCodeOfPlan(plan, blocking, flags), options: { locate: opened.locate } };
+      const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
+      return { report, exitCode, options: { locate: opened.locate } };
     };
     const parts = await planEach(run, { options: toPlanOptions(flags), describe });
     if (out !== undefined) await writePlans(out, run, parts);
@@ -229,7 +245,6 @@ function findApplyCommand(
     const all = { paths: [selected.tree.root], flags, env: context.env };
     return createApplyCommandLine(all, { filter: flags, out });
   }
-  if (plans.some(refusesTokenSinks)) return undefined;
   const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   return createApplyCommandLine(planned, { out });
 }
@@ -320,6 +335,26 @@ export async function validateStacks(
   });
 }
 
+interface StackToCheck {
+  readonly folder: StackFolder;
+  readonly state: DesiredState;
+  /** The stacks around the only stack of the run, if it has a name. */
+  readonly found: StackAmongOthers | undefined;
+}
+
+/** Makes the checks of a plan that need neither a key nor a request. The base URL may be that of another environment. */
+async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCheck): Promise<void> {
+  const { context, flags, pool, selected } = run;
+  const sources = { flags, env: context.env, layers: state.stack.layers };
+  const hasBaseUrl = findSetting('baseUrl', sources) !== undefined;
+  const settings = hasBaseUrl ? resolveServiceSettings(sources) : undefined;
+  if (settings !== undefined && isOfMany(run)) pool.checkSettings(settings, folder.file);
+  await refuseOverwrittenInputs(flags, settings ?? {}, context);
+  await refuseTakeOverWithOldManifest(found?.folder ?? folder, found?.tree ?? selected.tree, context);
+  const account = createAccountKeyContainingSecret(folder, context);
+  recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
+}
+
 async function validateStack(
   run: StacksRun,
   folder: StackFolder,
@@ -330,10 +365,7 @@ async function validateStack(
   const { state, files, subject } = read;
   const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
   const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
-  if (state !== undefined) {
-    const account = createAccountKeyContainingSecret(folder, run.context);
-    recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
-  }
+  if (state !== undefined) await checkLikePlan(run, { folder, state, found });
   const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? [])].map(toShown);
   const addresses = [...(state?.resources.keys() ?? [])];
   const name = isOfMany(run) ? folder.name || undefined : subject.stack;

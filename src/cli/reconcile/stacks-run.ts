@@ -282,6 +282,15 @@ export interface PlannedStack extends StackPlan {
   readonly opened: OpenedStack;
   readonly options: PlanOptions;
   readonly keptPrunes?: KeptPrunes | undefined;
+  /** Set if a stack that this one depends on is not applied. */
+  readonly blocked?: BlockedDependent | undefined;
+}
+
+/** Why a planned stack is not applied in this run, although nothing is wrong with its own plan. */
+export interface BlockedDependent {
+  /** The exit code of the stack that it depends on. */
+  readonly exitCode: ExitCode;
+  readonly warning: Diagnostic;
 }
 
 /** Plans a stack, with regard to earlier plans of the run. */

@@ -19,6 +19,7 @@ import { createPlanView, type PlanView, type WriteView } from '../view/plan-view
 import {
   ACTION_COUNT_LABELS,
   formatBlockingRuleCount,
+  formatExitSentence,
   formatRequestDependencies,
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
@@ -52,7 +53,7 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
     title: view.title,
     headline: view.headline,
     notes: view.notes,
-    conclusion: listSentences(view),
+    conclusion: [...listSentences(view), ...listExitSentences(options, view)],
     next: [],
     blocks: [
       ...(isPart ? [] : listCountsBlocks(view)),
@@ -79,6 +80,13 @@ function listSentences({ summary, requests, violations, found, dangerCount }: Pl
     { role: 'pointer', to: 'violations', text: blocked, tone: 'error' },
     ...listPointers(found, dangerCount),
   ]);
+}
+
+export function listExitSentences(
+  { command, exitCode }: Pick<FormatOptions, 'command' | 'exitCode'>,
+  view: Pick<PlanView, 'isApplicable'>,
+): readonly Sentence[] {
+  return listSaid([{ role: 'fact', text: formatExitSentence(command, exitCode, view), tone: 'error' }]);
 }
 
 /** The numbers of resources by action. A plan with errors has none to approve. */

@@ -5,6 +5,7 @@ import {
   listEntries,
   mapLazily,
   type PartBlock,
+  type Sentence,
   type TableBlock,
 } from '../document.ts';
 import type { FormatOptions, Report, StackReportPart, StacksRunReport } from '../report.ts';
@@ -18,6 +19,7 @@ import {
   withErrorsOnce,
 } from '../view/stacks-view.ts';
 import { createDangerLine, createPlaceFinder, type FindPlace } from './entries.ts';
+import { listExitSentences } from './plan.ts';
 
 /**
  * A run over many stacks: the dangers of all stacks, then the report of each stack with something to act on, then a
@@ -34,7 +36,8 @@ export function createRunDocument(
     const [row, part] = [view.rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
     const scope = `s${index + 1}-`;
-    const shown = { ...options, ...part.options, applyCommand: undefined, isPart: true, scope };
+    const own = { ...part.options, command: run.command, exitCode: part.exitCode };
+    const shown = { ...options, ...own, applyCommand: undefined, isPart: true, scope };
     const document =
       isShownWithEarlierStack(part) || part.isShown === true ? undefined : createDocument(part.report, shown);
     return [{ index, block: createPartBlock(row, { document, anchor: `${scope}stack` }) }];
@@ -46,7 +49,7 @@ export function createRunDocument(
     subject: [run.root, ...(run.names ?? [])].join(' '),
     headline,
     notes: [],
-    conclusion: [{ role: 'fact', text: summary }],
+    conclusion: [{ role: 'fact', text: summary }, ...listRunExitSentences(run, options)],
     next: [],
     blocks: [
       ...listDangersOfStacks(view, { parts, run, options }),
@@ -56,6 +59,12 @@ export function createRunDocument(
     applyCommand: run.applyCommand,
     origin: parts.map(({ block }) => block.document?.origin).find((origin) => origin !== undefined),
   };
+}
+
+/** Of a plan: how an apply would end, unless what failed is the plan itself. */
+function listRunExitSentences({ command, parts }: StacksRunReport, { exitCode }: FormatOptions): readonly Sentence[] {
+  const plan = parts.find((part) => part.report.about === 'plan' && part.exitCode === exitCode);
+  return plan === undefined ? [] : listExitSentences({ command, exitCode: plan.exitCode }, { isApplicable: true });
 }
 
 interface IndexedPart {

@@ -9,7 +9,7 @@ import {
   type Totals,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import type { Plan, SafetyViolation } from '../../model/plan.ts';
+import { isBlockedByDependency, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
@@ -68,7 +68,7 @@ export interface PlanView {
   /** Whether the Stack names an owner label. */
   readonly hasOwners: boolean;
   readonly isEmpty: boolean;
-  /** Whether the plan changes something, has no errors, and breaks no safety rule. */
+  /** Whether the plan changes something, and nothing refuses it. */
   readonly isApplicable: boolean;
 }
 
@@ -104,6 +104,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
   const totals = countActions(changes);
   const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
+  const isRefused = !isValid || violations.length > 0 || isBlockedByDependency(redacted);
   const names = collectPlanAddressesById(redacted);
   const { caused, apart } = divideDiagnostics(redacted);
   return {
@@ -131,7 +132,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     summary: formatPlanSummary({ changes, names, totals, diagnostics, isEmpty }),
     requests: [
       formatRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }),
-      formatRehearsalSentence(plan),
+      ...(isRefused ? [] : [formatRehearsalSentence(plan)]),
       formatSkippedSentence(plan.skipped),
     ]
       .filter(Boolean)
@@ -139,7 +140,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     writes: createWriteViews(writes),
     hasOwners: plan.ownerLabel !== undefined,
     isEmpty,
-    isApplicable: !isEmpty && isValid && violations.length === 0,
+    isApplicable: !isEmpty && !isRefused,
   };
 }
 
@@ -251,9 +252,10 @@ export function formatPlanHeadline(
   const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
+  const blocked = isBlockedByDependency({ diagnostics }) ? ['⛔ not applied'] : [];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
   const said = [...heeded, ...rest, ...unchanged];
-  return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
+  return [...refused, ...blocked, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
 }
 
 const NOUNS: Readonly<Record<ChangingAction, string>> = {

@@ -78,6 +78,18 @@ export function formatDefaultAdoptReason(id: string): string {
   return `adds the mark to ${id}`;
 }
 
+/** How an apply of the plan ends, unless it does what the plan shows. `exitCode`: of the command that shows the plan. */
+export function formatExitSentence(
+  command: string | undefined,
+  exitCode: number | undefined,
+  { isApplicable }: { readonly isApplicable: boolean },
+): string {
+  if (command === undefined || exitCode === undefined || exitCode === 0 || exitCode === 2) return '';
+  if (command === 'plan')
+    return `edgewise apply would ${isApplicable ? '' : 'write nothing and '}end with exit code ${exitCode}.`;
+  return isApplicable ? '' : 'Nothing was written.';
+}
+
 /** Precedes the command that applies a plan. */
 export function formatApplyCommandLead({ readsInput }: CommandLine): string {
   return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';

@@ -147,7 +147,8 @@ const RESULT_SCHEMA = z
   })
   .meta({
     title: 'Edgewise result',
-    description: 'What a run found or did, for each of its stacks. A plan file has one stack. Contains no secrets.',
+    description:
+      'What a run found or did, for each of its stacks. A plan file has one stack. Contains no secrets: a hidden value is {"$hidden": number} or {"$secret": text}, and each other key that begins with $ has one more $.',
   });
 
 /** The published JSON Schema of results, draft 2020-12. */

@@ -87,7 +87,7 @@ describe('an approved plan with hidden values', () => {
   it('is not applied if a part of it is done and the manifest has another value', async () => {
     const workspace = await createApproved();
     await workspace.edgewise('apply m --yes --target TCPEdge/shop');
-    await workspace.write({ 'm/a.yaml': toStack({ jwks: [EVIL] }) });
+    await workspace.write({ 'm/a.yaml': toStack({ jwks: [FIRST, EVIL] }) });
     // The live value equals the new manifest, so no write would change the edge.
     await workspace.edgewise('apply m --yes --target TCPEdge/shop');
     workspace.recorder.take();
@@ -101,14 +101,14 @@ describe('an approved plan with hidden values', () => {
     await workspace.edgewise('apply m --yes');
     await workspace.write({ 'm/a.yaml': STACK + toEdge('shop', {}, 'new') });
     await workspace.edgewise('plan m -o plan.json');
-    await workspace.write({ 'm/a.yaml': STACK + toEdge('shop', { jwks: [EVIL] }, 'new') });
+    await workspace.write({ 'm/a.yaml': STACK + toEdge('shop', { jwks: [FIRST, EVIL] }, 'new') });
     workspace.recorder.take();
     await expectRefused(workspace);
   });
 
   it('on the screen is not applied with a value that came while the question waited', async () => {
     const workspace = await createWorkspace({ 'm/a.yaml': toStack() });
-    const onAsk = () => workspace.write({ 'm/a.yaml': toStack({ jwks: [EVIL] }) });
+    const onAsk = () => workspace.write({ 'm/a.yaml': toStack({ jwks: [FIRST, EVIL] }) });
     await workspace.edgewise('apply m', { answers: ['yes'], onAsk });
     expect(JSON.stringify(await sendByHand(workspace, 'GET', '/edges/tcp'))).not.toContain(EVIL);
   });
@@ -116,7 +116,7 @@ describe('an approved plan with hidden values', () => {
   it('with values in a folder of plans is compared, too', async () => {
     const workspace = await createWorkspace({ 'm/edgewise.yaml': toStack() });
     await workspace.edgewise('plan -R m -o plans');
-    await workspace.write({ 'm/edgewise.yaml': toStack({ jwks: [EVIL] }) });
+    await workspace.write({ 'm/edgewise.yaml': toStack({ jwks: [FIRST, EVIL] }) });
     expect(await workspace.edgewise('apply -R m --approved plans --yes')).toMatchObject({ exitCode: 6 });
     await workspace.write({ 'm/edgewise.yaml': toStack() });
     expect(await workspace.edgewise('apply -R m --approved plans --yes')).toMatchObject({ exitCode: 0 });

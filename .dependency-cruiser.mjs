@@ -2,6 +2,7 @@
 const STAGES = [
   'model',
   'files',
+  'programs',
   'kinds',
   'settings',
   'schemas',
@@ -24,6 +25,7 @@ const STAGES = [
 const MAY_IMPORT = {
   model: [],
   files: ['model'],
+  programs: ['files'],
   kinds: ['model'],
   settings: ['model', 'kinds'],
   schemas: ['model', 'kinds', 'settings'],
@@ -34,7 +36,7 @@ const MAY_IMPORT = {
   client: ['model', 'kinds', 'schemas', 'manifest'],
   plan: ['model', 'kinds', 'manifest'],
   export: ['model', 'kinds', 'schemas', 'manifest'],
-  apply: ['model', 'files', 'kinds', 'manifest', 'client', 'plan'],
+  apply: ['model', 'files', 'programs', 'kinds', 'manifest', 'client', 'plan'],
   forge: ['model'],
   server: ['model', 'files', 'kinds', 'schemas', 'manifest'],
   rehearse: ['model', 'kinds', 'client', 'plan', 'apply', 'server'],
@@ -85,10 +87,10 @@ const EFFECTS = [
   'manifest/load',
   'manifest/load-upward',
   'manifest/unread-files',
+  'programs/find-program',
+  'programs/start-program',
   'apply/token-sinks',
   'apply/run-command',
-  'apply/run-command',
-  'apply/token-sinks',
   'server/listen',
   'server/seed',
   'stack/open-transport',
@@ -98,7 +100,6 @@ const EFFECTS = [
   'repository/commit-files',
   'repository/missing-manifests',
   'repository/read-changes',
-  'repository/git',
 ];
 
 const EFFECTFUL_MODULES = 'fs|fs/promises|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|readline';

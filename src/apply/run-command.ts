@@ -1,19 +1,18 @@
-import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { openUnlinkedFile, type UnlinkedFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 import { createPieceMatcher } from '../model/secret-matcher.ts';
+import type { ProgramPlace } from '../programs/find-program.ts';
+import { ProgramNotFoundError, startProgram } from '../programs/start-program.ts';
 
 /** A program that is run once, without a shell. */
-interface CommandRun {
+interface CommandRun extends ProgramPlace {
   readonly words: readonly string[];
   /** Written to the standard input of the program, and redacted in its error output. */
   readonly secret: string;
   readonly timeoutMs: number;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder for the program's input and error output, as unnamed files. Used only if /dev/shm cannot hold them. */
   readonly temporaryFolder: string;
 }
@@ -51,19 +50,21 @@ interface End {
   readonly cause?: Error;
 }
 
-function startCommand({ words, timeoutMs, cwd, env }: CommandRun, { input, errors }: Streams): Promise<End> {
-  const [program = '', ...args] = words;
-  const child = spawn(program, args, {
-    cwd,
-    env: { ...env },
-    stdio: [input.reader.fd, 'ignore', errors.writer.fd],
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-  });
-  return new Promise((end) => {
-    child.on('error', (cause) => end({ failure: `cannot be run: ${getErrorMessage(cause)}`, cause }));
-    child.on('exit', (code, signal) => end({ failure: formatCommandFailure(code, signal, timeoutMs) }));
-  });
+async function startCommand(run: CommandRun, { input, errors }: Streams): Promise<End> {
+  try {
+    const child = startProgram({ ...run, stdio: [input.reader.fd, 'ignore', errors.writer.fd] });
+    return await new Promise((end) => {
+      child.on('error', (cause) => end(createStartFailure(cause)));
+      child.on('exit', (code, signal) => end({ failure: formatCommandFailure(code, signal, run.timeoutMs) }));
+    });
+  } catch (error) {
+    if (error instanceof ProgramNotFoundError) return createStartFailure(error);
+    throw error;
+  }
+}
+
+function createStartFailure(cause: Error): End {
+  return { failure: `cannot be run: ${getErrorMessage(cause)}`, cause };
 }
 
 function formatCommandFailure(code: number | null, signal: string | null, timeoutMs: number): string | undefined {

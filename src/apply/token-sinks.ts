@@ -1,9 +1,8 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
 import { platform } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
-import type { WriteBoundary } from '../files/boundary.ts';
+import { listCheckouts, type WriteBoundary } from '../files/boundary.ts';
 import { isOwnedByAnotherUser } from '../files/owners.ts';
 import {
   checkPrivateFolder,
@@ -26,6 +25,7 @@ import {
   type TokenSettings,
 } from '../model/stack.ts';
 import type { CreateWrite } from '../model/write.ts';
+import { requireProgram } from '../programs/start-program.ts';
 import { runCommand } from './run-command.ts';
 
 /** The credential to which a token belongs. */
@@ -106,26 +106,19 @@ function createCommandSink(settings: TokenCommand, context: SinkContext): TokenS
   const { command, test, timeoutMs, folder = '' } = settings;
   const { temporaryFolder } = context;
   const cwd = resolve(context.cwd, folder);
-  const [program = ''] = command;
+  const home = context.env['HOME'];
+  const place = { cwd, timeoutMs, temporaryFolder, checkouts: listCheckouts([cwd, context.cwd], { ...context, home }) };
   return {
     test: async () => {
-      await checkProgram(program, { ...context, cwd });
-      if (test === undefined) return [];
-      await runCommand({
-        words: test,
-        secret: '',
-        timeoutMs,
-        cwd,
-        temporaryFolder,
-        env: createSinkEnvironment(context.env),
-      });
+      const env = createSinkEnvironment(context.env);
+      requireProgram(command, { ...place, env });
+      if (test !== undefined) await runCommand({ ...place, words: test, secret: '', env });
       return [];
     },
     deliver: async (recipient, token) => {
       const words = command.map((word) => fillIn(word, recipient));
-      const env = createSinkEnvironment(context.env, recipient);
-      await runCommand({ words, secret: token, timeoutMs, cwd, temporaryFolder, env });
-      return `the command ${program}`;
+      await runCommand({ ...place, words, secret: token, env: createSinkEnvironment(context.env, recipient) });
+      return `the command ${command[0] ?? ''}`;
     },
   };
 }
@@ -144,16 +137,6 @@ function createSinkEnvironment(env: SinkContext['env'], recipient?: TokenCredent
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;
   return { ...rest, EDGEWISE_NAME: name, EDGEWISE_ADDRESS: address, EDGEWISE_ID: id, EDGEWISE_STACK: stack };
-}
-
-/** Rejects if the program is neither the path of an executable file nor on the PATH. */
-async function checkProgram(program: string, { cwd, env }: SinkContext): Promise<void> {
-  const folders = program.includes('/')
-    ? [cwd]
-    : (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const paths = program.includes('/') ? [resolve(cwd, program)] : folders.map((folder) => join(folder, program));
-  const found = await Promise.allSettled(paths.map((path) => access(path, constants.X_OK)));
-  if (found.every(({ status }) => status === 'rejected')) throw new Error(`${program} is not an executable program`);
 }
 
 /**

@@ -160,6 +160,26 @@ function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary):
   return tops.some((top) => isBelow(folder, top)) || findRepository(folder, { cwd, uid: EVERY_OWNER }) !== undefined;
 }
 
+/**
+ * The folders whose files the author of a commit may decide: the repositories of these folders, whoever owns them, and
+ * `--root`. Of a folder in no repository, the folder itself, unless it contains the home folder of the user.
+ */
+export function listCheckouts(
+  folders: readonly string[],
+  { cwd, root, home }: Pick<OwnerContext, 'cwd' | 'root'> & { readonly home: string | undefined },
+): readonly string[] {
+  const named = root === undefined ? [] : [resolve(cwd, root)];
+  const found = folders.flatMap((folder) => {
+    const real = resolveLinks(resolve(cwd, folder));
+    const repository = findRepository(real, { cwd, uid: EVERY_OWNER });
+    return repository === undefined && home !== undefined && isBelow(resolveLinks(home), real)
+      ? []
+      : [repository ?? real];
+  });
+  // Nobody checks out into the root of the file system.
+  return [...new Set([...named, ...found])].filter((folder) => dirname(folder) !== folder);
+}
+
 /** Whose repository it is does not matter where a repository only makes a rule stricter. */
 const EVERY_OWNER = undefined;
 
@@ -170,10 +190,16 @@ const OUTSIDE_FINDING = { finding: 'is outside the repository' } as const;
 export const BOUNDARY_REMEDY =
   'Files that manifests name must be in the repository, with symbolic links resolved; one that edgewise writes is reached through no link. Move the file, or use --root to name a folder that contains all of them.';
 
-/** Whether a path is a folder, or something in it. Both are real paths. */
-export function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way));
+interface PathRules {
+  readonly relative: (from: string, to: string) => string;
+  readonly sep: string;
+  readonly isAbsolute: (path: string) => boolean;
+}
+
+/** Whether a path is a folder, or something in it. Both are real paths. `rules`: default those of this platform. */
+export function isBelow(path: string, folder: string, rules: PathRules = { relative, sep, isAbsolute }): boolean {
+  const way = rules.relative(folder, path);
+  return way === '' || !(way === '..' || way.startsWith(`..${rules.sep}`) || rules.isAbsolute(way));
 }
 
 /**

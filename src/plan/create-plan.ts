@@ -5,6 +5,8 @@ import { isOwnedBy } from '../model/ownership.ts';
 import { countSkipped, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
+import type { PlannedTokenSink } from '../model/token-sink.ts';
+import { formatTokenVariables } from '../model/token-variables.ts';
 import { isDelete, type Write } from '../model/write.ts';
 import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
@@ -91,9 +93,19 @@ function listPlannedChanges(decisions: readonly ChangeDecision[], input: PlanInp
   return decisions
     .map((decision) => {
       const token = findSinkOfNewToken(decision, input.tokens);
-      return createChange(decision, listPlanNotes(decision, input), { token, ownerLabel });
+      const notes = [...listTokenVariableNotes(token, input), ...listPlanNotes(decision, input)];
+      return createChange(decision, notes, { token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
+}
+
+/** Names what a token command gets from the environment, so that a reviewer sees where the token may go. */
+function listTokenVariableNotes(
+  token: PlannedTokenSink | undefined,
+  { tokenVariables = [] }: PlanInput,
+): readonly string[] {
+  if (token === undefined || 'directory' in token || tokenVariables.length === 0) return [];
+  return [`its token command gets ${formatTokenVariables(tokenVariables)}`];
 }
 
 function listViolations(

@@ -23,6 +23,8 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
   readonly baseUrl: string;
   readonly settings: PlanSettings;
   readonly version: string;
+  /** Names of the environment variables by which a token command may choose where it stores a token. Default: none. */
+  readonly tokenVariables?: readonly string[] | undefined;
   /** Addresses to which the plan is limited. Empty: the whole stack. */
   readonly targets: readonly string[];
   /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */

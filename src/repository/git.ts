@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
-import { delimiter, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { isBelow, searchRepository } from '../files/boundary.ts';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { listCheckouts, searchRepository } from '../files/boundary.ts';
 import { DISTRUST_REMEDY } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import { quoteForShell } from '../model/shell-words.ts';
+import { type ProgramEnd, ProgramNotFoundError, readProgram } from '../programs/start-program.ts';
 import { type Host, StackError } from '../stack/host.ts';
 
 /**
@@ -15,8 +14,6 @@ import { type Host, StackError } from '../stack/host.ts';
  * of the repository by its own rules. Edgewise asks it what a commit and the index contain, never what changed: git
  * calls a file unchanged that differs from what it checks out, or that it was told to overlook.
  */
-
-const run = promisify(execFile);
 
 /** A repository, in which git runs. */
 export interface GitRepository {
@@ -49,10 +46,11 @@ const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
 /** Opens a repository by its top folder, whoever owns it: git checks the owner by its own rules. */
 export function createRepository(
   top: string,
-  { env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'env' | 'secrets'>,
+  { cwd, root, env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'root' | 'env' | 'secrets'>,
 ): GitRepository {
   const env = withoutSecretVariables(given, secrets);
-  return { top, run: (args, input) => runGit(top, { args, input }, env) };
+  const checkouts = [top, ...listCheckouts([cwd], { cwd, root, home: env['HOME'] })];
+  return { top, run: (args, input) => runGit({ top, env, checkouts }, args, input) };
 }
 
 /**
@@ -91,7 +89,11 @@ function createAmbiguousError(name: string, cause: GitError): StackError {
  * is not installed, or finds no repository. Rejects with a `StackError` if git fails, or refuses the repository because of
  * its owner.
  */
-export async function isTracked(file: string, top: string, host: Pick<Host, 'env' | 'secrets'>): Promise<boolean> {
+export async function isTracked(
+  file: string,
+  top: string,
+  host: Pick<Host, 'cwd' | 'root' | 'env' | 'secrets'>,
+): Promise<boolean> {
   const path = relative(top, file).split(sep).join('/');
   try {
     return (await createRepository(top, host).run(['ls-files', '-z', '--', `:(literal)${path}`])) !== '';
@@ -107,35 +109,33 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** The time limit for git, longer than any user would wait. */
 const TIMEOUT_MS = 120_000;
 
-/**
- * Where git is started: the folder of this program. Git then goes to the repository by `-C`. Windows looks here before it
- * looks in `PATH`. In the repository, that would find a committed `git`.
- */
-const SEARCH_FOLDER = import.meta.dirname;
+/** Where git is started: outside of the repository. Git goes there by `-C`. */
+const START_FOLDER = import.meta.dirname;
 
-interface GitCommand {
-  readonly args: readonly string[];
-  readonly input?: string | undefined;
+interface GitPlace {
+  readonly top: string;
+  readonly env: Host['env'];
+  readonly checkouts: readonly string[];
 }
 
-async function runGit(top: string, { args, input }: GitCommand, env: Host['env']): Promise<string> {
+async function runGit(
+  { top, env, checkouts }: GitPlace,
+  args: readonly string[],
+  input: string | undefined,
+): Promise<string> {
+  const words = ['git', '-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args];
+  const place = { cwd: START_FOLDER, env: createGitEnvironment(top, env), checkouts };
+  let end: ProgramEnd;
   try {
-    const running = run('git', ['-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
-      cwd: SEARCH_FOLDER,
-      env: createGitEnvironment(top, env),
-      maxBuffer: MAX_BYTES,
-      timeout: TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-    });
-    // If git ends before it has read everything, its exit code says why.
-    running.child.stdin?.on('error', () => undefined).end(input);
-    const { stdout, stderr } = await running;
-    // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
-    if (/^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw new IncompleteAnswer(stderr);
-    return stdout;
+    end = await readProgram({ ...place, words, timeoutMs: TIMEOUT_MS }, { input, maxBytes: MAX_BYTES });
   } catch (error) {
-    throw isStopped(error) ? createTimeoutError(error) : createGitError(top, error);
+    throw createAbsentError(error);
   }
+  const { stdout, stderr, code, isKilled } = end;
+  if (isKilled) throw createStoppedError();
+  // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
+  if (code !== 0 || /^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw createGitError(top, end);
+  return stdout;
 }
 
 /**
@@ -160,10 +160,7 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
     value === undefined || (name.startsWith('GIT_') && !OWN_CONFIGURATION.test(name)) ? [] : [[name, value]],
   );
   return {
-    ...Object.fromEntries(
-      // Windows has `Path`.
-      kept.map(([name, value]) => [name, name.toUpperCase() === 'PATH' ? withoutFoldersIn(top, value) : value]),
-    ),
+    ...Object.fromEntries(kept),
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_NO_LAZY_FETCH: '1',
@@ -174,40 +171,12 @@ function createGitEnvironment(top: string, env: Host['env']): Record<string, str
   };
 }
 
-/**
- * Removes the folders of a repository from a search path, by their real paths, and relative ones. `npm` and direnv add
- * folders such as `node_modules/.bin`, and a commit may have put a `git` there.
- */
-function withoutFoldersIn(top: string, searchPath: string): string {
-  const isOutside = (folder: string): boolean => isAbsolute(folder) && !isBelow(resolveLinks(folder), top);
-  return searchPath.split(delimiter).filter(isOutside).join(delimiter);
-}
-
 /** The variables by which users choose their own configuration of git, such as `safe.directory`. */
 const OWN_CONFIGURATION = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/;
 
-class IncompleteAnswer extends Error {
-  readonly stderr: string;
-
-  constructor(stderr: string) {
-    super(stderr);
-    this.stderr = stderr;
-  }
-}
-
-function isStopped(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'killed' in error &&
-    error.killed === true &&
-    'signal' in error &&
-    error.signal === 'SIGKILL'
-  );
-}
-
-function createTimeoutError(cause: unknown): StackError {
-  const message = `git was stopped after ${TIMEOUT_MS / 1000} s.`;
-  return new StackError(message, { reason: 'failed', remedy: 'Try again on a faster machine or disk.', cause });
+function createStoppedError(): StackError {
+  const message = `git was stopped after ${TIMEOUT_MS / 1000} s, or because it wrote more than ${MAX_BYTES} bytes.`;
+  return new StackError(message, { reason: 'failed', remedy: 'Try again on a machine or disk that is faster.' });
 }
 
 /** Git failed. */
@@ -247,31 +216,31 @@ type GitErrorOptions = ConstructorParameters<typeof StackError>[1] & {
   readonly isAbsent?: boolean;
 };
 
-function createGitError(top: string, cause: unknown): GitError {
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
-    return new GitError('git cannot be run.', {
-      reason: 'failed',
-      remedy: 'Install git outside the repository: edgewise asks it what a commit contains.',
-      said: '',
-      isAbsent: true,
-      cause,
-    });
-  const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
+/** Git could not be started. */
+function createAbsentError(cause: unknown): GitError {
+  const isMissing = cause instanceof ProgramNotFoundError;
+  return new GitError(isMissing ? 'git cannot be run.' : `git cannot be run: ${getErrorMessage(cause)}`, {
+    reason: 'failed',
+    remedy: 'Install git outside of the repository: edgewise asks it what a commit contains.',
+    said: '',
+    isAbsent: true,
+    cause,
+  });
+}
+
+function createGitError(top: string, { stderr, code }: ProgramEnd): GitError {
+  const said = stderr.trim();
   if (OWNER_REFUSED.test(said))
     return new GitError(`git refuses ${top}, because the repository belongs to another user.`, {
       reason: 'invalid',
       remedy: `If you trust that user, allow it: git config --global --add safe.directory ${quoteForShell(top)}`,
       said,
-      cause,
     });
-  return new GitError(
-    `git failed: ${said === '' ? getErrorMessage(cause) : said.replaceAll('\t', '    ')}`.split('\n'),
-    {
-      reason: 'invalid',
-      remedy: `Run git in ${top} to find out more.`,
-      said,
-      isAbsent: said.includes('not a git repository'),
-      cause,
-    },
-  );
+  const why = said === '' ? `it ended with exit code ${code}` : said.replaceAll('\t', '    ');
+  return new GitError(`git failed: ${why}`.split('\n'), {
+    reason: 'invalid',
+    remedy: `Run git in ${top} to find out more.`,
+    said,
+    isAbsent: said.includes('not a git repository'),
+  });
 }

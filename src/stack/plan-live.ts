@@ -72,6 +72,7 @@ export interface PlanRequest extends PlanOptions {
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly sinks?: TokenSinks | undefined;
+  readonly tokenVariables: readonly string[];
   readonly settings: ServiceSettings;
   readonly version: string;
   readonly now: Date;
@@ -115,7 +116,7 @@ async function createLivePlanWithInput(client: ReadingClient, request: PlanReque
   return { plan: createPlan(input, decided), input, evidence };
 }
 
-type AskedMember = 'baseUrl' | 'tokens' | 'version' | 'mode' | 'targets' | 'rotate';
+type AskedMember = 'baseUrl' | 'tokens' | 'tokenVariables' | 'version' | 'mode' | 'targets' | 'rotate';
 
 /** What the request says about a plan as it is, and what follows from the plan that was approved. */
 function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput, AskedMember> & Partial<PlanInput> {
@@ -124,6 +125,7 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     baseUrl: settings.baseUrl,
     tokens,
     hasOwnSink: sinks && ((name) => sinks.find(name) !== undefined),
+    tokenVariables: request.tokenVariables,
     version,
     mode,
     targets,

@@ -4,6 +4,7 @@ import { createRescueFolder, listTokenFolders, type TokenInGit } from '../apply/
 import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined, getErrorMessage } from '../model/errors.ts';
@@ -12,8 +13,15 @@ import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
-import { fillStackNameInPath, TOKEN_COMMAND_TIMEOUT_MS, type TokenSettings } from '../model/stack.ts';
+import {
+  fillStackNameInPath,
+  findSinkSettingsForCredential,
+  type SinkSettings,
+  TOKEN_COMMAND_TIMEOUT_MS,
+  type TokenSettings,
+} from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
+import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { type Host, StackError } from './host.ts';
@@ -23,6 +31,8 @@ export interface ApplyRunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
   /** Called with each warning, such as that other users can read a token sink. */
   readonly onWarning?: (message: string) => void;
+  /** Called with each sentence that a user should see before tokens are delivered, such as what decides where they go. */
+  readonly onNote?: (message: string) => void;
   /**
    * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
    * true. After consent, the plan is made and compared once more. Default: nothing is asked.
@@ -69,8 +79,9 @@ export async function openApply(
   options: ApplyRunOptions,
   host: Host,
 ): Promise<StartedApply> {
-  const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
-  for (const warning of await chosen.test()) onWarning(warning);
+  const { onEvent = () => undefined, signal = new AbortController().signal } = options;
+  if (chosen.note !== undefined) options.onNote?.(chosen.note);
+  for (const warning of await chosen.test()) options.onWarning?.(warning);
   signal.throwIfAborted();
   options.onStart?.(plan);
   return startApply(plan, {
@@ -147,6 +158,8 @@ export function refuseSecretsInSinks(tokens: TokenSettings, { secrets }: Pick<Ho
 /** The token sinks of an apply. They are chosen before the user is asked for consent. */
 export interface ChosenSinks {
   readonly sinks: TokenSinks;
+  /** Which variables may decide where tokens go. Absent: no token goes to a command, or no such variable is set. */
+  readonly note: string | undefined;
   /** Tries the place of rescued tokens, if the plan creates a token. Rejects if there is none. Called before any write. */
   readonly testRescue: () => Promise<void>;
   /**
@@ -172,8 +185,11 @@ export function chooseTokenSinks(plan: Pick<Plan, 'writes'>, parts: TokenParts, 
   const chosen = new Set(
     created.map(({ address, mark }) => assertDefined(sinks.find(mark.name), `a token sink of ${address}`)),
   );
+  const toCommand = listNewCredentials(plan).some(({ name }) => isCommand(findSinkSettingsForCredential(tokens, name)));
+  const variables = toCommand ? listCommandVariables(parts, host) : [];
   return {
     sinks,
+    note: variables.length === 0 ? undefined : `The token commands get ${formatTokenVariables(variables)}.`,
     testRescue: async () => {
       if (created.length > 0) await testRescueSink(sinks.rescue);
     },
@@ -195,6 +211,20 @@ interface TokenParts {
 }
 
 type TokenHost = Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets' | 'findTokensInGit'>;
+
+function isCommand(sink: SinkSettings | undefined): boolean {
+  return sink !== undefined && 'command' in sink;
+}
+
+/** The variables by which the token commands of a stack may choose where they store a token. */
+export function listCommandVariables(
+  { sinks }: Pick<TokenParts, 'sinks'>,
+  { env, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'env' | 'secrets'>,
+): readonly string[] {
+  return sinks === undefined
+    ? listTokenVariables(withoutKeyAndTokenVariables(withoutSecretVariables(env, secrets)))
+    : [];
+}
 
 async function testRescueSink(rescue: TokenSink): Promise<void> {
   try {

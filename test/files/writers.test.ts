@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 /** Names of node:fs and node:fs/promises that cannot change a file. All others belong to files/write-file.ts. */
 const READING = new Set([
   'access',
+  'accessSync',
   'constants',
   'Dirent',
   'existsSync',

@@ -209,6 +209,7 @@ describe('a folder that becomes a link between plan and apply', () => {
   it('gets no token', async () => {
     const workspace = await createCheckout({
       'm.yaml': toStack('{ tokens: { default: { directory: tokens } } }') + toCredential(),
+      '.gitignore': '/tokens/\n',
     });
     const edgewise = createCheckoutRunner(workspace);
     expect(await edgewise('plan . -o plan.json')).toMatchObject({ exitCode: 0 });

@@ -91,17 +91,19 @@ describe.runIf(isRoot)('a repository of another user', () => {
     commitAll(folder);
     await write({ gitconfig: `[safe]\n\tdirectory = ${folder}\n` });
     changeOwner(folder);
-    await expect(isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { env: NO_EXCEPTION })).rejects.toThrow(
-      'git refuses',
-    );
+    await expect(
+      isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { cwd: folder, env: NO_EXCEPTION }),
+    ).rejects.toThrow('git refuses');
     const env = createEnvironment(folder);
-    expect(await isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { env })).toBe(true);
-    expect(await isTracked(join(folder, 'gitconfig'), folder, { env })).toBe(false);
+    expect(await isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { cwd: folder, env })).toBe(true);
+    expect(await isTracked(join(folder, 'gitconfig'), folder, { cwd: folder, env })).toBe(false);
   });
 
   it('fetches nothing if its clone lacks objects, although the user allows it', async () => {
     const { folder } = await createTrap();
-    await expect(isTracked(join(folder, 'build/a'), folder, { env: process.env })).rejects.toThrow('git failed');
+    await expect(isTracked(join(folder, 'build/a'), folder, { cwd: folder, env: process.env })).rejects.toThrow(
+      'git failed',
+    );
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 });
@@ -177,10 +179,10 @@ describe('git', () => {
   it('is started in one file of the program', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const starting = files.filter((name) => readFileSync(join('src', name), 'utf8').includes('node:child_process'));
-    expect(starting.sort()).toEqual(['apply/run-command.ts', 'repository/git.ts']);
-    const naming = files.filter((name) =>
-      /(?:run|execFile|spawn)\('git'/.test(readFileSync(join('src', name), 'utf8')),
-    );
+    expect(starting).toEqual(['programs/start-program.ts']);
+    const using = files.filter((name) => /programs\/start-program[.]ts'/.test(readFileSync(join('src', name), 'utf8')));
+    expect(using.sort()).toEqual(['apply/run-command.ts', 'apply/token-sinks.ts', 'repository/git.ts']);
+    const naming = files.filter((name) => /\['git'/.test(readFileSync(join('src', name), 'utf8')));
     expect(naming).toEqual(['repository/git.ts']);
   });
 });

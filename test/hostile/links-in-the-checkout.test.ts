@@ -133,7 +133,8 @@ describe('a path out of the checkout that the user gives', () => {
 
 describe('a hard link', () => {
   it('keeps its text under its other name if a report, an export or a token replaces it', async () => {
-    const workspace = await createCheckout({ 'c/m.yaml': OTHER + toCredential('a'), 'live/x': '', 't/x': '' });
+    const files = { 'c/m.yaml': OTHER + toCredential('a'), 'live/x': '', 't/x': '', '.gitignore': '/t/\n' };
+    const workspace = await createCheckout(files);
     const { folder } = workspace;
     for (const name of ['plan.json', 'live/edgewise.yaml', 't/a.token'])
       await link(join(folder, 'outside/kept'), join(folder, 'repo', name));

@@ -111,7 +111,9 @@ function renderEnds(
 
 /** The combined progress of all applies of a run. */
 export interface RunProgress {
-  readonly follow: (folder: StackFolder) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
+  readonly follow: (
+    folder: StackFolder,
+  ) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning' | 'onNote'>>;
   readonly end: () => void;
 }
 
@@ -137,6 +139,10 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
   };
   const tellStopping = (): void =>
     progress?.tell('Stopping after the writes in progress. Interrupt again to stop at once.');
+  const tell = (line: string): void => {
+    if (progress === undefined) context.stderr.write(`${line}\n`);
+    else progress.tell(line);
+  };
   signal.addEventListener('abort', tellStopping, { once: true });
   return {
     follow: ({ name: stack }) => ({
@@ -147,11 +153,8 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
         if (event.event === 'write-ended') done += 1;
         progress?.onEvent(isMany ? withStackName(event, { stack, done, total }) : event);
       },
-      onWarning: (message) => {
-        const line = `Warning: ${toPrintable(message)}`;
-        if (progress === undefined) context.stderr.write(`${line}\n`);
-        else progress.tell(line);
-      },
+      onWarning: (message) => tell(`Warning: ${toPrintable(message)}`),
+      onNote: (message) => tell(toPrintable(message)),
     }),
     end,
   };

@@ -6,6 +6,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
+import { alignMembers } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { listSentFieldNames, type Write } from '../model/write.ts';
 
@@ -69,7 +70,9 @@ interface Compared {
 }
 
 /** Lists the fields that changed although no write of the plan sends them. */
-function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
+function listOthers(kind: Kind, { before, after: shown, sent, digests }: Compared): readonly string[] {
+  // The plan has what manifests call a secret as they call it, and the response has a hidden value there.
+  const after = alignMembers(shown, before);
   const ignored = listIgnoredInMark({ fields: digests });
   const managed = (spec: Spec, name: string): Json =>
     omitIgnoredParts(ignored, { [name]: spec[name] ?? null })[name] ?? null;

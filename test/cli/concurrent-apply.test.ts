@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describePipeline, readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import type { CommandResult } from './fake-context.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 const EDGES = Array.from({ length: 40 }, (_, index) =>
   toEdge(`e${String(index).padStart(2, '0')}`, 20_000 + index),
@@ -65,6 +65,49 @@ describe('an apply beside another apply of the same stack', () => {
     const env = { ...JOB, GITHUB_RUN_ID: '8' };
     expect(await edgewise('plan --detailed-exitcode -o plan.json', { env })).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('an update of an edge with a secret in its policy', () => {
+  const toShop = (description: string): string => {
+    const action = { type: 'forward-auth', config: { authorization: `Bearer \${secret:SHOP_KEY}`, plain: 'one' } };
+    const spec = { description, policy: { inbound: [{ actions: [action] }] } };
+    return `${STACK}${toManifest('TCPEdge', 'shop', spec)}`;
+  };
+  const OFFERED = { env: { EDGEWISE_SECRETS: 'SHOP_KEY', SHOP_KEY: 'the-key-of-the-shop' } };
+
+  async function createShop(): Promise<Workspace> {
+    const workspace = await createWorkspace({ 'm.yaml': toShop('one') });
+    expect(await workspace.edgewise('apply --yes', OFFERED)).toMatchObject({ exitCode: 0 });
+    await workspace.write({ 'm.yaml': toShop('two') });
+    return workspace;
+  }
+
+  it.each([
+    ['with its value', OFFERED],
+    ['without its value', {}],
+  ])('reports no change that nobody made, %s', async (_, more) => {
+    const { edgewise } = await createShop();
+    const { exitCode, stdout, stderr } = await edgewise('apply --yes', more);
+    expect({ exitCode, said: `${stdout}${stderr}`.match(/concurrent-change.*/g) }).toEqual({ exitCode: 0, said: null });
+  });
+
+  it.each([
+    ['the secret', { authorization: 'Bearer another', plain: 'one' }],
+    ['what is beside it', { authorization: 'Bearer the-key-of-the-shop', plain: 'two' }],
+  ])('reports that %s changed after the plan was made', async (_, config) => {
+    const workspace = await createShop();
+    const [edge] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
+    const policy = { enabled: true, inbound: [{ actions: [{ type: 'forward-auth', config }] }] };
+    const { exitCode, stderr } = await workspace.edgewise('apply --yes', {
+      ...OFFERED,
+      transport: async (request) => {
+        if (request.method === 'PATCH') await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.['id']}`, { policy });
+        return workspace.recorder.transport(request);
+      },
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('TCPEdge/shop: policy changed at the service after the plan was made');
   });
 });
 

@@ -114,7 +114,7 @@ function createShownFinding(name: string, path: FieldPath): ManifestFinding {
   return {
     code: 'env-reference',
     message: `the environment variable ${name} is offered as a variable, which outputs show, and not as a secret`,
-    remedy: 'Name another variable: one that may be shown is no secret.',
+    remedy: 'Name another variable: one that may be shown is not a secret.',
     path,
     target: 'value',
   };

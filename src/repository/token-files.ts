@@ -137,7 +137,7 @@ function describeTracked(folder: PlacedFolder, file: FoundFile, place: Repositor
   return {
     address: file.address,
     message: `${describeFile(folder, file)}, which git tracks, so the next commit would contain it`,
-    remedy: `Take the file out of git with git rm --cached ${path}, and ${describeIgnoring(folder, place)}. A token that was committed is no secret any more: replace its credential.`,
+    remedy: `Remove the file from git with git rm --cached ${path}, and ${describeIgnoring(folder, place)}. A token that was committed is no longer a secret: replace its credential.`,
   };
 }
 

@@ -141,8 +141,9 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
     },
     now,
     ids: new Map(context.ids),
-    storedForms: new Map(),
+    otherTexts: new Set(),
     unrecorded: new Set(),
+    tookEffect: new Set(),
     postponedDeliveries: listPostponedDeliveries(plan),
     judge: reach.judge,
     by: context.by,
@@ -193,10 +194,12 @@ function createSettleContext(
 }
 
 /**
- * Whether a write may start although its dependency `needed` failed. True for a delete if `needed` delivered the token
- * and only failed to record that in the mark, and for a delivery after a delete: the new credential stays.
+ * Whether a write may start although its dependency `needed` failed. True if only a text for people failed; for a delete
+ * if `needed` delivered the token and only failed to record that in the mark; and for a delivery after a delete: the new
+ * credential stays.
  */
-function canFollowFailure(write: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
+function canFollowFailure(write: Write, needed: Outcome, { unrecorded, tookEffect }: WriteContext): boolean {
+  if (tookEffect.has(needed.write.id)) return true;
   if (write.purpose === 'deliver') return isDelete(needed.write);
   return isDelete(write) && unrecorded.has(needed.write.id);
 }

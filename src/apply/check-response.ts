@@ -4,19 +4,14 @@ import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
+import { isSpellingOf } from '../kinds/spelling.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import { assertJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
-import {
-  type Mark,
-  type MarkDraft,
-  type ParsedMetadata,
-  renderFittingMetadata,
-  renderMetadata,
-  splitMetadata,
-} from '../model/mark.ts';
+import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
@@ -30,53 +25,79 @@ export function parseWriteResponse({ kind: name, module }: Write, answer: JsonOb
 }
 
 /** The body of a request and the resource in its response. */
-interface ComparedResponse {
+export interface ComparedResponse {
   readonly body: JsonObject | undefined;
   readonly live: LiveResource;
-  /** Names of fields that need no comparison (see `checkStoredForms`). */
-  readonly accepted: ReadonlySet<string>;
 }
 
 /**
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything. Reports a lost mark first, because later runs do not
- * recognize a resource without its mark.
+ * recognize a resource without its mark. Texts for people are compared by `compareTexts`.
  */
-export function listUnacceptedFieldMessages(
-  write: Write,
-  { body = {}, live, accepted }: ComparedResponse,
-): readonly string[] {
+export function listUnacceptedFieldMessages(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
   const isLost = write.mark !== undefined && !hasMarkOf(live, write.mark);
+  const sent = getSentFields({ ...write, body });
   const metadata = isLost
     ? [`the service did not keep the metadata of ${live.id}, which holds the mark`]
-    : listMetadataMessages(getSentFields({ ...write, body }), live, accepted);
-  return [...metadata, ...compareFields(write, omitNames(getSentFields({ ...write, body }), accepted), live.spec)];
+    : listMarkMessages(sent, live);
+  return [...metadata, ...compareFields(write, sent, live.spec)];
 }
 
-function listMetadataMessages(body: JsonObject, live: LiveResource, accepted: ReadonlySet<string>): readonly string[] {
+function listMarkMessages(body: JsonObject, live: LiveResource): readonly string[] {
   if (typeof body[METADATA] !== 'string') return [];
   const sent = splitMetadata(body[METADATA]);
   if (sent.mark === undefined && live.mark !== undefined)
     return ['the service did not change the metadata, which still has the mark'];
-  return isOtherMetadata(sent, live, accepted) ? ['the service did not accept metadata'] : [];
+  return isSameJson(toMarkJson(sent.mark), toMarkJson(live.mark)) ? [] : ['the service did not accept metadata'];
 }
 
-function omitNames(body: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)));
-}
-
-function isOtherMetadata(sent: ParsedMetadata, { mark, spec }: LiveResource, accepted: ReadonlySet<string>): boolean {
-  if (sent.mark !== mark && !isSameJson(toMarkJson(sent.mark), toMarkJson(mark))) return true;
-  return !accepted.has(METADATA) && !isSameJson(sent.user, spec[METADATA] ?? '');
-}
-
+/** The mark without the names of people and pipelines, which a service may spell otherwise. */
 function toMarkJson(mark: Mark | undefined): JsonObject | null {
-  return mark === undefined ? null : omitUndefined(mark);
+  if (mark === undefined) return null;
+  const { owner: _, by: __, ...rest } = mark;
+  return omitUndefined(rest);
 }
 
-/** Names of the fields that the service stored with another meaning than they were sent. Not metadata. */
-export function listUnacceptedFields(write: Write, { body = {}, live, accepted }: ComparedResponse): readonly string[] {
-  return listUnequalFields(write, omitNames(body, accepted), live.spec).map(({ name }) => name);
+/** A description, or the metadata of the user, that came back otherwise than it was sent. Both are in normal form. */
+export interface OtherText {
+  readonly name: string;
+  readonly sent: Json;
+  readonly shown: Json;
+  /** Whether only the spelling differs. */
+  readonly isSpelling: boolean;
+}
+
+/** Lists the texts for people that the service shows otherwise than they were sent. */
+export function listOtherTexts(write: Write, { body = {}, live }: ComparedResponse): readonly OtherText[] {
+  const fields = getSentFields({ ...write, body });
+  return getKind(write.kind).specFields.flatMap(([name, field]): readonly OtherText[] => {
+    const shown = live.spec[name];
+    if (!field.mayBeSpelledOtherwise || !Object.hasOwn(fields, name) || shown === undefined) return [];
+    const value = fields[name];
+    const sent = normalizeField(field, name === METADATA ? splitMetadata(String(value)).user : value);
+    return isSameJson(sent, shown) ? [] : [{ name, sent, shown, isSpelling: isSpellingOf(field, shown, sent) }];
+  });
+}
+
+export function createSpellingWarning({ address }: Write, { name, sent, shown }: OtherText): Diagnostic {
+  return {
+    code: 'shown-otherwise',
+    severity: 'warning',
+    message: `${address}: ${name} is spelled otherwise at the service: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back`,
+    remedy: 'Another spelling is no difference. Nothing has to be done.',
+    address,
+  };
+}
+
+/** Says that the service keeps another text, which no apply can change. */
+export function describeOtherText({ name, sent, shown }: OtherText): string {
+  return `the service stores another ${name}: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back. To leave the field to the service, set lifecycle.ignore: [${name}]`;
+}
+
+/** Names of the fields that the service stored with another meaning than they were sent. Not texts for people. */
+export function listUnacceptedFields(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
+  return listUnequalFields(write, body, live.spec).map(({ name }) => name);
 }
 
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
@@ -99,28 +120,26 @@ function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly Unequ
   const normal = normalizeSpec(kind, sent);
   const known = alignLiveSpec(kind, alignMembers(live, normal), normal);
   return Object.entries(sent).flatMap(([name, value]) => {
-    if (name === METADATA) return [];
     const field = kind.fields[name];
     const isForService = field?.serviceDefault === true && isUnset(value);
-    if (field === undefined || isForService) return [];
+    if (field === undefined || field.mayBeSpelledOtherwise || isForService) return [];
     const wanted = normal[name] ?? normalizeField(field, value);
     const got = known[name];
     return got === undefined || isSameJson(wanted, got) ? [] : [{ field, name, wanted, got }];
   });
 }
 
-/** This field is compared separately, because it contains the mark. */
 const METADATA = 'metadata';
 
 function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
-  for (const name in sent)
-    if (name !== METADATA && !isTaken(kind.fields[name], sent[name] ?? null, live[name])) return false;
+  for (const name in sent) if (!isTaken(kind.fields[name], sent[name] ?? null, live[name])) return false;
   return true;
 }
 
-/** Whether the value in the response equals the sent value. True for a name that is not a field of the kind. */
+/** Whether the value in the response equals the sent value. True for what is compared elsewhere or is no field. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
-  return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
+  if (field === undefined || field.mayBeSpelledOtherwise) return true;
+  return live !== undefined && isSameJson(normalizeField(field, sent), live);
 }
 
 /** A value in a message: hidden if it is concealed, and cut after 200 characters. */
@@ -150,8 +169,6 @@ export interface WriteRequestContext {
   readonly now: Date;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
-  /** The forms in which the service stores texts of the resource, to record in the mark. */
-  readonly stored: Mark['stored'];
 }
 
 function resolveBody(write: Write, context: WriteRequestContext): JsonObject | undefined {
@@ -163,11 +180,11 @@ function resolveBody(write: Write, context: WriteRequestContext): JsonObject | u
 }
 
 /** The metadata of a body, with the mark and the user's own metadata. */
-function createMetadata(write: Write, draft: MarkDraft, { ids, now, by, stored }: WriteRequestContext): JsonObject {
+function createMetadata(write: Write, draft: MarkDraft, { ids, now, by }: WriteRequestContext): JsonObject {
   const kind = getKind(write.kind);
   // The creation cannot know the id.
   const id = write.method === 'POST' ? undefined : (write.ids?.id ?? ids.get(write.address));
-  const completed = completeMarkDraft(kind, stored === undefined ? draft : { ...draft, stored }, { created: ids, now });
+  const completed = completeMarkDraft(kind, draft, { created: ids, now });
   const mark = id === undefined ? completed : { ...completed, id };
   const known = by === undefined ? mark : { ...mark, by };
   const type = kind.fields[METADATA]?.type;

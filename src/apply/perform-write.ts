@@ -5,14 +5,17 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, isExternalError, NetworkError, StaleStateError } from '../model/errors.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { Mark } from '../model/mark.ts';
-import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
+import { isSameJson, type JsonObject } from '../model/json.ts';
+import { type Applied, createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import { type CreateWrite, hasMark, isCreate, type MarkWrite, type Write, type WriteId } from '../model/write.ts';
 import {
+  type ComparedResponse,
+  createSpellingWarning,
+  describeOtherText,
   findRejectedField,
+  listOtherTexts,
   listUnacceptedFieldMessages,
   listUnacceptedFields,
   type ResolvedWrite,
@@ -32,15 +35,6 @@ import {
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
-import {
-  checkStoredForms,
-  createRecordBody,
-  createStoredOtherwiseWarning,
-  describeFailedRecord,
-  describeMissingRoom,
-  type StoredForm,
-  toStoredDigests,
-} from './stored-forms.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
@@ -55,12 +49,14 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
-  /** Digests of the stored forms that a later write of a new credential records, by address. */
-  readonly storedForms: Map<string, NonNullable<Mark['stored']>>;
+  /** Fields of which the run has said that the service keeps another text, as `Kind/name field`. */
+  readonly otherTexts: Set<string>;
   /** Addresses of new credentials whose tokens are delivered by the `deliver` write, and not by the creation. */
   readonly postponedDeliveries: ReadonlySet<Address>;
   /** Ids of `deliver` writes that failed because the service did not accept the new mark. */
   readonly unrecorded: Set<WriteId>;
+  /** Ids of writes that failed only because the service keeps another text for people. */
+  readonly tookEffect: Set<WriteId>;
   /** How the clock of the service differs from that of this machine, as far as it is known. */
   readonly clockSkew: () => ClockSkew;
   readonly conflicts: ConflictWaits;
@@ -130,7 +126,7 @@ async function exchangeWrite(
   requests: ApplyRequests = context.requests,
 ): Promise<Shown | undefined> {
   const { settle, ids, reliances } = context;
-  const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(one, context));
+  const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(context));
   const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
   if (exchanged === undefined) return undefined;
   const { sent, answer } = exchanged;
@@ -138,64 +134,37 @@ async function exchangeWrite(
   return { sent, live: settle.duplicates.lookUps.readResponseBody(write, answer) };
 }
 
-function toRequestContext({ address }: Write, { ids, now, by, storedForms }: WriteContext): WriteRequestContext {
-  return { ids, now: now(), by, stored: storedForms.get(address) };
+function toRequestContext({ ids, now, by }: WriteContext): WriteRequestContext {
+  return { ids, now: now(), by };
 }
 
 async function accept(write: Write, { sent, live }: Shown, context: WriteContext): Promise<Outcome> {
-  const failures = live === undefined ? [] : await acceptValues(write, { body: sent.body, live }, context);
+  const shown = live && { body: sent.body, live };
+  const failures = shown === undefined ? [] : listUnacceptedFieldMessages(write, shown);
   if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
-  return { outcome: 'applied', write, id: write.ids?.id ?? context.ids.get(write.address) };
-}
-
-interface SentAndShown {
-  readonly body: JsonObject | undefined;
-  readonly live: LiveResource;
+  const id = write.ids?.id ?? context.ids.get(write.address);
+  return withOtherTexts({ outcome: 'applied', write, id }, shown, context);
 }
 
 /**
- * Compares the response with the request, and records texts that the service stores in another form. Returns a message
- * for each value that the service did not accept.
+ * Warns of texts for people that the service spells otherwise, once for each field. If it keeps another text, the write
+ * has failed, although the rest of it took effect: nothing can cure that but the user, so nothing more is sent.
  */
-async function acceptValues(
-  write: Write,
-  { body, live }: SentAndShown,
-  context: WriteContext,
-): Promise<readonly string[]> {
-  const before = context.concurrentChanges.findPlannedSpec(live.id);
-  const { accepted, found } = checkStoredForms(write, { body, live, before });
-  const failures = listUnacceptedFieldMessages(write, { body, live, accepted });
-  if (failures.length > 0 || found.length === 0) return failures;
-  const failure = await recordStoredForms(write, { body, live, found }, context);
-  if (failure !== undefined) return [failure];
-  for (const form of found) context.settle.note(createStoredOtherwiseWarning(write, form));
-  return [];
-}
-
-/**
- * Records the stored forms in the mark: with one more PATCH or, for a new credential, with the one that records the
- * delivery of its token. Returns a message if that fails.
- */
-async function recordStoredForms(
-  write: Write,
-  { body, live, found }: SentAndShown & { readonly found: readonly StoredForm[] },
-  { requests, settle, storedForms }: WriteContext,
-): Promise<string | undefined> {
-  if (isCreate(write) && getKind(write.kind).oneTimeFields.length > 0) {
-    storedForms.set(write.address, toStoredDigests(found));
-    return undefined;
-  }
-  const recording = createRecordBody(write, { body, live }, found);
-  if (recording === undefined) return describeMissingRoom(found);
-  const answer = await requests.record(write, live.id, { body: recording }).catch(toMessage);
-  if (typeof answer === 'string') return describeFailedRecord(found, answer);
-  if (answer === null) return undefined;
-  const recorded = settle.duplicates.lookUps.readResponseBody(write, answer);
-  const again = checkStoredForms(write, { body: recording, live: recorded, before: undefined });
-  if (again.found.length > 0)
-    return `the service stores ${again.found.map(({ name }) => name).join(' and ')} in another form each time`;
-  const failures = listUnacceptedFieldMessages(write, { body: recording, live: recorded, accepted: again.accepted });
-  return failures.length === 0 ? undefined : failures.join('; ');
+function withOtherTexts(outcome: Applied, shown: ComparedResponse | undefined, context: WriteContext): Outcome {
+  const { write } = outcome;
+  const found = shown === undefined ? [] : listOtherTexts(write, shown);
+  const unsaid = found.filter(({ name }) => !context.otherTexts.has(`${write.address} ${name}`));
+  for (const { name } of unsaid) context.otherTexts.add(`${write.address} ${name}`);
+  const before = context.concurrentChanges.findPlannedSpec(shown?.live.id ?? '');
+  // The plan has listed a spelling that was live before.
+  const spellings = unsaid.filter(
+    ({ isSpelling, name, shown: now }) => isSpelling && !isSameJson(before?.[name] ?? null, now),
+  );
+  for (const one of spellings) context.settle.note(createSpellingWarning(write, one));
+  const others = unsaid.filter(({ isSpelling }) => !isSpelling);
+  if (others.length === 0) return outcome;
+  context.tookEffect.add(write.id);
+  return createFailedOutcome(write, others.map(describeOtherText).join('; '));
 }
 
 /**
@@ -208,7 +177,7 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
     const exchanged = await exchangeWrite(write, context, requests);
     if (exchanged === undefined) return createInterrupted(write);
     const outcome = await accept(write, exchanged, context);
-    if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
+    if (outcome.outcome === 'failed' && !context.tookEffect.has(write.id)) context.unrecorded.add(write.id);
     return outcome;
   } catch (error) {
     if (!isNotFoundError(error)) throw error;
@@ -223,7 +192,7 @@ async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Ou
   const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
-    sent ??= resolveWriteRequest(write, toRequestContext(write, context));
+    sent ??= resolveWriteRequest(write, toRequestContext(context));
     return sent;
   };
   const created = await createResourceOnce({
@@ -250,9 +219,10 @@ async function acceptFound(
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return createFailedOutcome(write, message);
   }
-  const failures = await storeCreation(write, { sent, live }, context);
+  const failures = storeCreation(write, { sent, live }, context);
   if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
-  return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
+  const applied = { outcome: 'applied', write, id: live.id, computed: live.computed, found: true } as const;
+  return withOtherTexts(applied, { body: sent.body, live }, context);
 }
 
 /**
@@ -268,12 +238,13 @@ async function acceptAnswer(
   const judged = await verifyCreation(write, { sent, answer }, context);
   if (typeof judged === 'string') return createFailedOutcome(write, judged);
   const { live, token } = judged;
-  const unaccepted = live === undefined ? [NO_ID] : await storeCreation(write, { sent, live }, context);
+  const unaccepted = live === undefined ? [NO_ID] : storeCreation(write, { sent, live }, context);
   const isPostponed = unaccepted.length === 0 && context.postponedDeliveries.has(write.address);
   const undelivered = token && (await context.deliveries.start({ write, token, id: live?.id ?? '' }, isPostponed));
   if (live === undefined || unaccepted.length > 0)
     return createFailedOutcome(write, [...(undelivered === undefined ? [] : [undelivered]), ...unaccepted].join('; '));
-  return { outcome: 'applied', write, id: live.id, computed: live.computed };
+  const applied = { outcome: 'applied', write, id: live.id, computed: live.computed } as const;
+  return withOtherTexts(applied, { body: sent.body, live }, context);
 }
 
 const NO_ID = 'the service did not return its id, or returned an invalid one';
@@ -288,13 +259,9 @@ interface CreationResult {
 }
 
 /** Stores the id of a created resource. Returns a message for each difference from the request. */
-async function storeCreation(
-  write: CreateWrite,
-  { sent, live }: CreationResult,
-  context: WriteContext,
-): Promise<readonly string[]> {
+function storeCreation(write: CreateWrite, { sent, live }: CreationResult, context: WriteContext): readonly string[] {
   context.ids.set(write.address, live.id);
-  return acceptValues(write, { body: sent.body, live }, context);
+  return listUnacceptedFieldMessages(write, { body: sent.body, live });
 }
 
 /** `T`: the response to the creation. */
@@ -397,7 +364,7 @@ async function verifyCreation(
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? listCreationFailures(write, { body: sent.body, live }) : []),
+    ...(isRotatable(kind) ? listUnacceptedFieldMessages(write, { body: sent.body, live }) : []),
   ];
   if (failures.length > 0) {
     const fields = isHidden ? [] : listRefusedFields(write, { body: sent.body, live });
@@ -414,17 +381,8 @@ async function verifyCreation(
 }
 
 /** The fields that the service stored otherwise. Empty if it also lost the mark, without which nothing is recorded. */
-function listRefusedFields(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
-  const { accepted } = checkStoredForms(write, { body, live, before: undefined });
-  return hasMarkOf(live, write.mark) ? listUnacceptedFields(write, { body, live, accepted }) : [];
-}
-
-/** Returns a message for each value of a new credential or certificate that cannot be accepted. */
-function listCreationFailures(write: CreateWrite, { body, live }: SentAndShown): readonly string[] {
-  const { accepted, found } = checkStoredForms(write, { body, live, before: undefined });
-  const failures = listUnacceptedFieldMessages(write, { body, live, accepted });
-  const hasRoom = found.length === 0 || createRecordBody(write, { body, live }, found) !== undefined;
-  return hasRoom ? failures : [...failures, describeMissingRoom(found)];
+function listRefusedFields(write: CreateWrite, shown: ComparedResponse): readonly string[] {
+  return hasMarkOf(shown.live, write.mark) ? listUnacceptedFields(write, shown) : [];
 }
 
 /**
@@ -439,12 +397,6 @@ async function identify(
   if (isId(live.id)) return live;
   const marked = await listUnplannedResourcesWithMark(write, duplicates).catch(ignoreExternal);
   return marked.length === 1 ? marked[0] : undefined;
-}
-
-/** The message of an error that is not one of the write itself: that took effect, and must not be tried again. */
-function toMessage(error: unknown): string {
-  if (isExternalError(error)) return error.message;
-  throw error;
 }
 
 function ignoreExternal(error: unknown): readonly LiveResource[] {

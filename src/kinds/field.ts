@@ -192,10 +192,10 @@ export interface Field {
    */
   readonly serviceDefault: boolean;
   /**
-   * Whether a service may store the text in another form, with another meaning for all that is known. The mark then
-   * remembers both forms, and neither counts as a change.
+   * Whether the field is a text for people, which a service may show in another spelling (`spelling.ts`). If that text
+   * was applied, the other spelling is no change.
    */
-  readonly mayBeStoredOtherwise: boolean;
+  readonly mayBeSpelledOtherwise: boolean;
   /** A service may store the time up to this many milliseconds earlier than a request sets it. 0: at the same second. */
   readonly earlierByMs: number;
   /**
@@ -251,7 +251,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     required: false,
     default: undefined,
     serviceDefault: false,
-    mayBeStoredOtherwise: false,
+    mayBeSpelledOtherwise: false,
     earlierByMs: 0,
     keepsLiveValue: false,
     responseName: undefined,

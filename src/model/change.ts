@@ -62,6 +62,16 @@ export interface LeftValue {
   readonly to?: Json | undefined;
 }
 
+/** A text that the service shows in another spelling than the manifest. It is no difference. Both are in normal form. */
+export interface OtherSpelling {
+  /** The field. */
+  readonly path: string;
+  /** The live text. */
+  readonly from: Json;
+  /** The text in the manifest. */
+  readonly to: Json;
+}
+
 export interface LiveBeforeChange {
   readonly id: string;
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
@@ -107,6 +117,8 @@ export interface Change {
   readonly due?: DueDate | undefined;
   /** Live values that differ from the manifest and that `lifecycle.ignore` leaves alone. Absent if there are none. */
   readonly leftToOthers?: readonly LeftValue[] | undefined;
+  /** Texts that the service spells otherwise, and that no apply sends again. Absent if there are none. */
+  readonly otherSpellings?: readonly OtherSpelling[] | undefined;
   /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
   readonly kept?: readonly string[];
   readonly live?: LiveBeforeChange | undefined;

@@ -50,11 +50,6 @@ export interface Mark {
    * `backends.bkdhr_…`; the digest of a field does not contain such parts.
    */
   readonly fields: Readonly<Record<string, string>>;
-  /**
-   * Digests of the values that the service gave back for the values in `fields`, if it stored them in another form.
-   * Absent if there are none.
-   */
-  readonly stored?: Readonly<Record<string, string>> | undefined;
   /** The last creation for this address that the service did not store as asked. Absent if there was none. */
   readonly refused?: RefusedCreation | undefined;
 }
@@ -112,13 +107,13 @@ export function isOwnIdInMark({ id, mark }: ResourceWithMark): boolean {
 }
 
 /**
- * Whether two marks say the same about a resource: the parts that plans compare, without what the mark says about the
- * service (`stored`, `refused`). Two absent marks are equal.
+ * Whether two marks say the same about a resource: the parts that plans compare, without a refused creation. Two absent
+ * marks are equal.
  */
 export function isEqualMark(left: Mark | undefined, right: Mark | undefined): boolean {
   const toJson = (mark: Mark | undefined): JsonObject | null => {
     if (mark === undefined) return null;
-    const { stored: _, refused: __, ...rest } = toComparableMark(mark);
+    const { refused: _, ...rest } = toComparableMark(mark);
     return omitUndefined(rest);
   };
   return isSameJson(toJson(left), toJson(right));
@@ -129,10 +124,7 @@ export function isRetiring({ mark }: Pick<ResourceWithMark, 'mark'>): boolean {
   return mark?.retiring === true;
 }
 
-/**
- * The mark that a write will set. Some parts are known only when the write is sent. An apply adds to `stored` the forms in
- * which the service stores the values of the write.
- */
+/** The mark that a write will set. Some parts are known only when the write is sent. */
 export interface MarkDraft extends Omit<Mark, 'id' | 'by' | 'retires'> {
   readonly retires?: RetirementDraft;
   /** The metadata of the user: everything but the mark. */
@@ -194,7 +186,6 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     owner: mark.owner,
     by: mark.by,
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
-    ...(mark.stored !== undefined && Object.keys(mark.stored).length > 0 && { stored: mark.stored }),
     refused: mark.refused,
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
@@ -257,7 +248,6 @@ function parseMark(value: Json): Mark | string {
     stack,
     name,
     fields = {},
-    stored = {},
     refused,
     protect = false,
     delivered = false,
@@ -283,7 +273,6 @@ function parseMark(value: Json): Mark | string {
     ...(typeof owner === 'string' && { owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
-    ...(isJsonObject(stored) && Object.keys(stored).length > 0 && { stored: keepTexts(stored) }),
     ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),
   };
 }

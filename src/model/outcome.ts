@@ -2,7 +2,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { LiveResource } from './state.ts';
 import type { Write, WriteId } from './write.ts';
 
-interface Applied {
+export interface Applied {
   readonly outcome: 'applied';
   readonly write: Write;
   readonly id: string | undefined;

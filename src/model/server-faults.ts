@@ -45,10 +45,17 @@ export type NumberOrRange = number | string;
 /** Whether the fault happens before or after the request takes effect. */
 export type FaultTime = 'before' | 'after';
 
-/** Forms in which services store values. The values mean the same, except for texts that are trimmed or in lower case. */
+/** Forms in which services store values. The values mean the same, and the texts for people differ in spelling. */
 export const STORED_FORMS = [
   'trimmed',
+  'collapsed',
+  'nfc',
   'lower_case',
+  'cut',
+  'escaped',
+  'nulls_dropped',
+  'numbers_as_text',
+  'sorted',
   'a_labels',
   'unicode',
   'cidr',

@@ -25,7 +25,7 @@ export function createChange(
   notes: readonly string[],
   { token, ownerLabel }: ChangeFacts = {},
 ): Change {
-  const { pair, action, differences, reason, due } = decision;
+  const { pair, action, differences, reason, due, otherSpellings = [] } = decision;
   const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';
   const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
@@ -42,6 +42,7 @@ export function createChange(
     ...(notes.length > 0 && { notes }),
     due,
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
+    ...(otherSpellings.length > 0 && { otherSpellings }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
     live: live && createStart(live, isTouched || kind.role === 'attached'),
     ...(isTouched && pickDesired(decision)),

@@ -12,6 +12,7 @@ import {
   type DueDate,
   isAdoptOrTakeOverAction,
   type LeftValue,
+  type OtherSpelling,
 } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -34,6 +35,7 @@ import {
   type ComparedResource,
   type FieldDifference,
   listFieldDifferences,
+  listOtherSpellings,
   listSpecDifferences,
 } from './differences.ts';
 import type { ResourcePair } from './match.ts';
@@ -59,6 +61,8 @@ export interface ChangeDecision {
   readonly kept: readonly string[];
   /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
   readonly leftToOthers: readonly LeftValue[];
+  /** Texts that the service spells otherwise, and that are no differences. Absent if there are none. */
+  readonly otherSpellings?: readonly OtherSpelling[];
   /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
   readonly keepOldForMs?: number | undefined;
   /** Only for an old resource that another one has replaced: from when on it is deleted, RFC 3339. */
@@ -159,17 +163,18 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const differences = listFieldDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
   const action = chooseAction(pair, differences, renewal.reason !== undefined);
+  const isReplaced = action === 'replace';
   const due = action === 'no-op' ? renewal.due : undefined;
   const notes = [
-    ...(action === 'replace' || due !== undefined ? [] : renewal.notes),
+    ...(isReplaced || due !== undefined ? [] : renewal.notes),
     ...describeKeptField(kept),
     ...listUnknownSecretNotes(form, (name) => action === 'replace' || differences.some(({ field }) => field === name)),
     ...describeServiceChoices(pair.kind, live, form),
   ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
-  const leftToOthers = action === 'replace' ? [] : listLeftToOthers(pair.kind, desired, live, ids);
-  const keepOldForMs = action === 'replace' ? findKeepMs(pair, context) : undefined;
+  const leftToOthers = isReplaced ? [] : listLeftToOthers(pair.kind, desired, live, ids);
+  const keepOldForMs = isReplaced ? findKeepMs(pair, context) : undefined;
   const oldNotes = keepOldForMs === undefined ? [] : [describeKeptOld(pair, keepOldForMs)];
   return {
     pair,
@@ -180,6 +185,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     due,
     kept,
     leftToOthers,
+    otherSpellings: isReplaced ? [] : listOtherSpellings({ ...compared, normal: form.normal }),
     keepOldForMs,
     form,
   };

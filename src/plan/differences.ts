@@ -3,8 +3,9 @@ import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredPa
 import type { Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
 import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
+import { isSpellingOf } from '../kinds/spelling.ts';
 import { type Address, getAddressName } from '../model/address.ts';
-import type { Difference, DifferenceCause } from '../model/change.ts';
+import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, isCopiedMark, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
@@ -48,7 +49,7 @@ export type FieldDifference = Difference & { readonly field: string };
  */
 export function listSpecDifferences(compared: ComparedResource): readonly FieldDifference[] {
   const { kind, normal } = compared;
-  const live = { ...compared.live, spec: alignStoredForms(kind, compared.live, normal) };
+  const live = { ...compared.live, spec: alignSpellings(compared) };
   const spec = assumeApplied(compared, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
     const sides = { desired: normal, live: spec, mark: live.mark };
@@ -157,11 +158,13 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   const isChanged = digest !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
   if (containsConcealed(value) || (isChanged && containsConcealed(live[name]))) return 'unknown';
-  if (isChanged) return isDrifted ? 'both' : 'manifest';
+  // The live text may be another spelling of the one that was applied.
+  if (isChanged && isDrifted) return kind.fields[name]?.mayBeSpelledOtherwise === true ? 'unknown' : 'both';
+  if (isChanged) return 'manifest';
   return isDrifted || !isIgnoredInPart(ignored, name) ? 'drift' : 'unknown';
 }
 
-/** Whether a live value is neither the one that was applied last nor the form in which the service stored it. */
+/** Whether a live value is not the one that was applied last. */
 function hasDrifted(
   kind: Kind,
   name: string,
@@ -170,7 +173,7 @@ function hasDrifted(
   const value = live[name];
   // A time that the service may store earlier has another digest. The API cannot change it afterwards.
   if (value === undefined || (kind.fields[name]?.earlierByMs ?? 0) > 0) return false;
-  return ![applied, mark.stored?.[name]].includes(computeManagedDigest(kind, { name, value }, listIgnoredInMark(mark)));
+  return applied !== computeManagedDigest(kind, { name, value }, listIgnoredInMark(mark));
 }
 
 /** Fields for which the mark does not record the digest of the applied value. */
@@ -211,19 +214,30 @@ function findFieldDefaultDigest(kind: Kind, name: string): string | undefined {
 }
 
 /**
- * Returns the live spec for the comparison with a desired one: a text that the service stored in another form is as in
- * the manifest, if both are as they were when the mark recorded that form.
+ * The texts that are live in another spelling than in the manifest, whose text was applied last. They are no
+ * differences: to send them again would change nothing. So a mark, which anybody may have written, can hide a spelling
+ * and nothing else.
  */
-function alignStoredForms(kind: Kind, { spec, mark }: Live, desired: Spec): Spec {
-  const aligned = Object.entries(mark?.stored ?? {}).flatMap(([name, stored]): [string, Json][] => {
-    const [from, to] = [spec[name], desired[name]];
-    if (kind.fields[name]?.mayBeStoredOtherwise !== true || from === undefined || to === undefined) return [];
-    const sent = mark?.fields[name] ?? findFieldDefaultDigest(kind, name);
-    const ignored = listIgnoredInMark(mark);
-    const [live, wanted] = [from, to].map((value) => computeManagedDigest(kind, { name, value }, ignored));
-    return live === stored && wanted === sent ? [[name, to]] : [];
+export function listOtherSpellings({
+  kind,
+  live: { spec, mark },
+  normal,
+}: Pick<ComparedResource, 'kind' | 'live' | 'normal'>): readonly OtherSpelling[] {
+  if (mark === undefined) return [];
+  const ignored = listIgnoredInMark(mark);
+  return kind.specFields.flatMap(([name, field]): readonly OtherSpelling[] => {
+    const [from, to] = [spec[name], normal[name]];
+    if (from === undefined || to === undefined || isSameJson(from, to) || !isSpellingOf(field, from, to)) return [];
+    const applied = mark.fields[name] ?? findFieldDefaultDigest(kind, name);
+    return applied === computeManagedDigest(kind, { name, value: to }, ignored) ? [{ path: name, from, to }] : [];
   });
-  return aligned.length === 0 ? spec : { ...spec, ...Object.fromEntries(aligned) };
+}
+
+/** Returns the live spec with the texts of the manifest in place of their other spellings. */
+function alignSpellings(compared: ComparedResource): Spec {
+  const { spec } = compared.live;
+  const found = listOtherSpellings(compared);
+  return found.length === 0 ? spec : { ...spec, ...Object.fromEntries(found.map(({ path, to }) => [path, to])) };
 }
 
 /**

@@ -13,7 +13,7 @@ import { findManifestValidForMs } from './validity.ts';
 
 /** The digest of everything that a manifest asks of a new resource, except for texts that are only for people. */
 export function computeAskedDigest(kind: Kind, fields: Mark['fields'], validForMs: number | undefined): string {
-  const asked = Object.entries(fields).filter(([name]) => kind.fields[name]?.mayBeStoredOtherwise !== true);
+  const asked = Object.entries(fields).filter(([name]) => kind.fields[name]?.mayBeSpelledOtherwise !== true);
   return toFieldDigest({ fields: Object.fromEntries(asked), validForMs: validForMs ?? null });
 }
 

@@ -1,5 +1,4 @@
 import type { Field } from '../kinds/field.ts';
-import { computeManagedDigest, listIgnoredInMark } from '../kinds/ignored-parts.ts';
 import { hasToken, isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { createLongestMarkReferences, getPathIdsOfResource } from '../kinds/paths.ts';
@@ -122,7 +121,7 @@ function createRetireWrite(
 ): DraftWrite {
   const { id, spec = {}, mark } = getLive(change);
   const user = spec['metadata'];
-  const { delivered, owner, fields, stored, refused } = assertDefined(mark, `mark of ${change.address}`);
+  const { delivered, owner, fields, refused } = assertDefined(mark, `mark of ${change.address}`);
   return createDraftWrite(change, {
     purpose: change.action === 'take-over' ? 'take-over' : 'retire',
     method: 'PATCH',
@@ -138,7 +137,6 @@ function createRetireWrite(
       user: typeof user === 'string' || isJsonObject(user) ? user : '',
       fields,
       pending: {},
-      stored,
       refused,
     },
     dependsOn,
@@ -333,7 +331,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
       ignored,
       kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
     }),
-    ...pickStoredForms(kind, change),
+    ...keepRefusal(change),
     ...keepRetirement(change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
@@ -345,24 +343,9 @@ function keepRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'>
   return { retires: { id: retires.id, until: retires.at } };
 }
 
-/**
- * What the mark keeps about the service: the stored forms of texts that are live and that the change does not replace,
- * and a refused creation.
- */
-function pickStoredForms(kind: Kind, change: Change): Pick<MarkDraft, 'stored' | 'refused'> {
-  const { action, live } = change;
-  if (action === 'create' || action === 'replace') return {};
-  const { refused } = live?.mark ?? {};
-  const changed = listChangedFields(kind, change);
-  const kept = Object.entries(live?.mark?.stored ?? {}).filter(
-    ([name, digest]) =>
-      !changed.includes(name) &&
-      computeManagedDigest(kind, { name, value: live?.spec?.[name] ?? null }, listIgnoredInMark(live?.mark)) === digest,
-  );
-  return {
-    ...(kept.length > 0 && { stored: Object.fromEntries(kept) }),
-    refused,
-  };
+/** What the mark of a live resource keeps of a refused creation. */
+function keepRefusal({ action, live }: Change): Pick<MarkDraft, 'refused'> {
+  return action === 'create' || action === 'replace' ? {} : { refused: live?.mark?.refused };
 }
 
 /** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
@@ -415,7 +398,7 @@ export function completeMarkDraft(
   draft: MarkDraft,
   { created, now }: { readonly created: CreatedIds; readonly now: Date },
 ): Mark {
-  const { stack, name, protect, delivered, replaces, retires, retiring, owner, stored, refused } = draft;
+  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -429,7 +412,6 @@ export function completeMarkDraft(
     ...(retiring === true && { retiring }),
     owner,
     fields,
-    stored,
     refused,
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue } from '../model/change.ts';
+import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue, type OtherSpelling } from '../model/change.ts';
 import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -82,7 +82,6 @@ const mark = z.strictObject({
   retiring: optional(z.literal(true)).describe('Another resource has replaced this one.'),
   owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
-  stored: optional(digests).describe('Digest of each field that the service stored in another form than it was sent.'),
   refused,
 });
 
@@ -117,6 +116,13 @@ export const LEFT_VALUE_SCHEMA: z.ZodType<LeftValue> = z.strictObject({
   path: z.string().describe('Path of the value.'),
   from: optional(json).describe('Live value. Absent if there is none.'),
   to: optional(json).describe('Value in the manifest. Absent if it has none.'),
+});
+
+/** A text that the service shows in another spelling than the manifest. */
+export const OTHER_SPELLING_SCHEMA: z.ZodType<OtherSpelling> = z.strictObject({
+  path: z.string().describe('The field.'),
+  from: json.describe('Live text.'),
+  to: json.describe('Text in the manifest.'),
 });
 
 /** A danger of a change or of drift. */
@@ -181,6 +187,9 @@ export const CHANGE_SCHEMA = z.strictObject({
   leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
     'Values in lifecycle.ignore that differ from the manifest. For information.',
   ),
+  otherSpellings: optional(z.array(OTHER_SPELLING_SCHEMA)).describe(
+    'Texts that the service spells otherwise, and that are no differences. For information.',
+  ),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark) })).describe(
     'The live resource that the change starts from.',
@@ -228,7 +237,6 @@ const markDraft = z
     user: z.union([z.string(), spec]).describe("The user's own metadata."),
     fields: digests,
     pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
-    stored: optional(digests).describe('Digests of the forms in which the service stores fields.'),
     refused,
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');

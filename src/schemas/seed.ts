@@ -193,7 +193,7 @@ const RULE: z.ZodType<FaultRule> = z
       'Resources and modules in the response have values in the forms in which many services store them. Use it for every request.',
       {
         forms: optional(z.array(z.enum(STORED_FORMS)).min(1)).describe(
-          'Which forms. `trimmed`: descriptions and texts in metadata without white space at both ends; `lower_case`: descriptions; `a_labels`, `unicode`: host names, in lower case; `cidr`: blocks without host bits; `float32`: numbers as 32-bit floats; `times`: with milliseconds and an offset; `defaults`: numbers that a module leaves to the service; `backdated`: a validity that begins and ends half a minute earlier; `left_out`: like the fault `left_out`. Default: all.',
+          'Which forms. `trimmed`: descriptions and texts in metadata without white space at both ends; `collapsed`: one space for all white space; `nfc`: texts in this form of Unicode; `lower_case`: descriptions; `cut`: descriptions of at most 32 bytes; `escaped`: entities of HTML in texts; `nulls_dropped`, `numbers_as_text`: in metadata; `sorted`: sets and metadata in another order; `a_labels`, `unicode`: host names, in lower case; `cidr`: blocks without host bits; `float32`: numbers as 32-bit floats; `times`: with milliseconds and an offset; `defaults`: numbers that a module leaves to the service; `backdated`: a validity that begins and ends half a minute earlier; `left_out`: like the fault `left_out`. Default: all.',
         ),
       },
     ),

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FaultRule, StoredForm } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
@@ -206,7 +208,7 @@ describe('a certificate that the service backdates', () => {
   });
 });
 
-describe('a description or metadata that the service stores in another form', () => {
+describe('a description or metadata that the service spells otherwise', () => {
   const toPool = (description: string, more: object = {}): string =>
     `${STACK}${toManifest('WeightedBackend', 'pool', { description, backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 1 }, ...more })}`;
   const toWrites = (workspace: Workspace): readonly string[] =>
@@ -215,7 +217,7 @@ describe('a description or metadata that the service stores in another form', ()
       .filter(({ method }) => method !== 'GET')
       .map(({ method, body }) => `${method} ${Object.keys(JSON.parse(body)).sort().join(' ')}`);
 
-  it('is reported once, and matches after that', async () => {
+  it('is reported once, listed after that, and not counted', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': toPool(' Blue pool', { metadata: { team: ' data ' } }),
     });
@@ -223,32 +225,74 @@ describe('a description or metadata that the service stores in another form', ()
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
     expect(first.stdout + first.stderr).toContain(
-      'warning[shown-otherwise]: WeightedBackend/pool: the service stores description in another form: " Blue pool" was sent, "blue pool" came back',
+      'warning[shown-otherwise]: WeightedBackend/pool: description is spelled otherwise at the service: " Blue pool" was sent, "blue pool" came back',
     );
     expect(first.stdout + first.stderr).toContain('{"team":" data "} was sent, {"team":"data"} came back');
-    expect(toWrites(workspace)).toEqual(['POST backends description metadata', 'PATCH backends metadata']);
+    expect(toWrites(workspace)).toEqual(['POST backends description metadata']);
+    const listed =
+      'WeightedBackend/pool: spelled otherwise at the service: description (live: "blue pool", in the manifest: " Blue pool"), metadata (live: {"team":"data"}, in the manifest: {"team":" data "})';
     for (let times = 0; times < 2; times += 1) {
       const again = await edgewise('apply --yes');
       expect(again.stdout).toContain('Nothing to do');
+      expect(again.stdout).toContain(listed);
       expect(again.stdout + again.stderr).not.toContain('shown-otherwise');
     }
-    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
-    expect((await edgewise('drift')).exitCode).toBe(0);
-    expect((await edgewise('get --verbose')).stdout).toMatch(/^ {2}stored in another form +description, metadata$/m);
-    expect((await edgewise('get')).stdout).not.toContain('another form');
+    const plan = await edgewise('plan --detailed-exitcode --report json=plan.json');
+    expect(plan.exitCode, plan.stdout).toBe(0);
+    expect(
+      JSON.parse(await readFile(join(workspace.folder, 'plan.json'), 'utf8')).stacks[0].plan.changes[0].otherSpellings,
+    ).toEqual([
+      { path: 'description', from: 'blue pool', to: ' Blue pool' },
+      { path: 'metadata', from: { team: 'data' }, to: { team: ' data ' } },
+    ]);
+    const drift = await edgewise('drift');
+    expect(drift.exitCode).toBe(0);
+    expect(drift.stdout).toContain(listed);
     expect(toWrites(workspace)).toEqual([]);
   });
 
-  it('stays so if another field changes, without another request', async () => {
+  it('stays so if another field changes, without another request or warning', async () => {
+    const metadata = { team: ' data ' };
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
+    const edgewise = withStoredForms(workspace, 'lower_case', 'trimmed');
+    await edgewise('apply --yes');
+    toWrites(workspace);
+    const backends = { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 2 };
+    await workspace.write({ 'edgewise.yaml': toPool('Blue', { backends, metadata }) });
+    const { stdout, stderr, exitCode } = await edgewise('apply --yes');
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).toContain('spelled otherwise at the service: description (live: "blue", in the manifest: "Blue")');
+    expect(stdout + stderr).not.toContain('shown-otherwise');
+    expect(toWrites(workspace)).toEqual(['PATCH backends metadata']);
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is sent once if the manifest spells it otherwise than before', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
     const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('apply --yes');
     toWrites(workspace);
-    await workspace.write({ 'edgewise.yaml': toPool('Blue', { backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 2 } }) });
-    const { stdout, exitCode } = await edgewise('apply --yes');
-    expect(exitCode, stdout).toBe(0);
-    expect(toWrites(workspace)).toEqual(['PATCH backends metadata']);
-    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+    await workspace.write({ 'edgewise.yaml': toPool('BLUE') });
+    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(2);
+    expect((await edgewise('apply --yes')).exitCode).toBe(0);
+    expect(toWrites(workspace)).toEqual(['PATCH backends description metadata']);
+    expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
+    expect(toWrites(workspace)).toEqual([]);
+  });
+
+  it('is a difference if no mark says that the text was applied', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('blue') });
+    await workspace.edgewise('apply --yes');
+    const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+    await workspace.edgewise('release WeightedBackend/pool --yes');
+    const more = { lifecycle: { adopt: pool?.['id'] } };
+    const backends = { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 1 };
+    await workspace.write({
+      'edgewise.yaml': `${STACK}${toManifest('WeightedBackend', 'pool', { description: 'Blue', backends }, more)}`,
+    });
+    expect((await workspace.edgewise('plan')).stdout).toContain('description: "blue" → "Blue"');
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect(workspace.server.snapshot().resources['WeightedBackend']).toMatchObject([{ description: 'Blue' }]);
   });
 
   it('differs again after a change of the manifest, and after a change at the service', async () => {
@@ -256,7 +300,9 @@ describe('a description or metadata that the service stores in another form', ()
     const edgewise = withStoredForms(workspace, 'lower_case');
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toPool('Green') });
-    expect((await edgewise('plan')).stdout).toMatch(/description: +"?blue"? → "?Green"?$/m);
+    expect((await edgewise('plan')).stdout).toMatch(
+      /description: +"?blue"? → "?Green"? +\(changed here or drifted\)$/m,
+    );
     await workspace.write({ 'edgewise.yaml': toPool('Blue') });
     const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
     await sendToServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
@@ -267,77 +313,10 @@ describe('a description or metadata that the service stores in another form', ()
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
-  it('is recorded by the next apply if the first one ended before it could', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue') });
-    const edgewise = withStoredForms(workspace, 'lower_case');
-    const dying: Transport = async (request) =>
-      request.method === 'PATCH' ? Promise.reject(new TypeError('killed')) : forms(request);
-    const { handle: forms } = withFaults(workspace.server, {
-      rules: [{ on: '*', fault: 'normalise', forms: ['lower_case'] }],
-    });
-    expect((await workspace.edgewise('apply --yes', { transport: dying })).exitCode).toBe(1);
-    const next = await edgewise('apply --yes');
-    expect(next.exitCode, next.stdout).toBe(0);
-    expect(next.stdout + next.stderr).toContain('shown-otherwise');
-    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
-  });
-
-  it('is no reason to create again if its record is refused, and is recorded by the next apply', async () => {
-    const edge = (name: string) =>
-      toPool('blue') + toManifest('TCPEdge', name, { description: 'Blue', hostports: ['1.tcp.example.net:20001'] });
-    const workspace = await createWorkspace({ 'edgewise.yaml': edge('a') });
-    await workspace.edgewise('apply --yes');
-    // The new edge waits for the delete of the old one, so a 409 of its creation would be tried again.
-    await workspace.write({ 'edgewise.yaml': edge('b') });
-    const edgewise = withStoredForms(workspace, 'lower_case');
-    const { handle: forms } = withFaults(workspace.server, {
-      rules: [{ on: '*', fault: 'normalise', forms: ['lower_case'] }],
-    });
-    const sent: string[] = [];
-    const transport: Transport = async (request) => {
-      if (request.method !== 'GET') sent.push(request.method);
-      return request.method === 'PATCH' ? Response.json({ msg: 'busy' }, { status: 409 }) : forms(request);
-    };
-    const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
-    expect(exitCode).toBe(1);
-    expect(sent).toEqual(['DELETE', 'POST', 'PATCH']);
-    expect(stdout).toContain('it took effect, and the service stores description in another form than sent');
-    expect(stdout).not.toContain('another apply');
-    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-    expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
-  });
-
-  it('fails if the service keeps the old value or stores nothing', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('old') });
-    await workspace.edgewise('apply --yes');
-    await workspace.write({ 'edgewise.yaml': toPool('new') });
-    for (const kept of ['old', '']) {
-      const transport: Transport = async (request) => {
-        const response = await workspace.server.handle(request);
-        const text = await response.text();
-        return new Response(request.method === 'PATCH' ? text.replaceAll('"new"', `"${kept}"`) : text, response);
-      };
-      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
-      expect(exitCode).toBe(1);
-      expect(stdout).toContain(`the service did not accept description: "new" was sent, "${kept}" came back`);
-      const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-      await sendToServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'old' });
-    }
-  });
-
-  it('fails if the metadata has no room for the record', async () => {
-    const metadata = { text: 'x'.repeat(3919) };
-    const workspace = await createWorkspace({ 'edgewise.yaml': toPool('Blue', { metadata }) });
-    expect((await workspace.edgewise('validate')).exitCode).toBe(0);
-    const { exitCode, stdout } = await withStoredForms(workspace, 'lower_case')('apply --yes');
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain('the metadata has no room to record that');
-  });
-
   it.each([
-    ['Credential', { description: 'Agent', acl: ['bind:*.example.com'] }, {}],
-    ['SSHUserCertificate', { ...CERTIFICATE, description: 'Alice' }, { lifecycle: { valid_for: '30d' } }],
-  ])('of a %s leaves one resource, which is delivered', async (kind, spec, more) => {
+    ['Credential', { description: 'Agent', acl: ['bind:*.example.com'] }, {}, ['PATCH metadata']],
+    ['SSHUserCertificate', { ...CERTIFICATE, description: 'Alice' }, { lifecycle: { valid_for: '30d' } }, []],
+  ])('of a %s leaves one resource, which is delivered', async (kind, spec, more, after) => {
     const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
     const workspace = await createWorkspace({
       'edgewise.yaml': `${STACK}${tokens}${toManifest(kind, 'a', spec, more)}`,
@@ -345,9 +324,8 @@ describe('a description or metadata that the service stores in another form', ()
     const edgewise = withStoredForms(workspace, 'lower_case');
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
-    expect(first.stdout + first.stderr).toContain('shown-otherwise');
-    const writes = toWrites(workspace);
-    expect(writes.slice(1)).toEqual(['PATCH metadata']);
+    expect((first.stdout + first.stderr).match(/^warning\[shown-otherwise\]/gm)).not.toBeNull();
+    expect(toWrites(workspace).slice(1)).toEqual(after);
     expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
     expect(workspace.server.snapshot().resources[kind]).toHaveLength(1);
   });
@@ -360,6 +338,67 @@ describe('a description or metadata that the service stores in another form', ()
     const again = await edgewise('apply --approved plan.json --yes');
     expect(again.exitCode, again.stdout + again.stderr).toBe(0);
     expect(again.stdout).toContain('Nothing to do');
+  });
+});
+
+describe('a description or metadata that the service stores as another text', () => {
+  const toEdge = (text: object, lifecycle: object = {}): string =>
+    `${STACK}${toManifest('TCPEdge', 'a', { hostports: ['1.tcp.example.net:20001'], ...text }, { lifecycle })}`;
+  /** A service that shows another text in each response. */
+  const replacing =
+    ({ recorder }: Workspace, from: string, to: string): Transport =>
+    async (request) => {
+      const response = await recorder.transport(request);
+      return new Response((await response.text()).replaceAll(from, to), response);
+    };
+  const toMethods = ({ recorder }: Workspace): readonly string[] =>
+    recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]));
+
+  it.each([
+    ['description', { description: 'Shop' }, ['"Shop"', '"Bank"'], '"Shop" was sent, "Bank"'],
+    ['description', { description: 'Shop' }, ['"Shop"', '""'], '"Shop" was sent, ""'],
+    ['metadata', { metadata: { team: 'a' } }, ['team\\":\\"a', 'team\\":\\"b'], '{"team":"a"} was sent, {"team":"b"}'],
+  ] as const)('is a difference and a failure without a second write: %s', async (name, text, change, said) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': toEdge(text) });
+    const [from, to] = change;
+    const transport = replacing(workspace, from, to);
+    const edgewise = (line: string) => workspace.edgewise(line, { transport });
+    for (const writes of [['POST'], ['PATCH'], ['PATCH']]) {
+      const { exitCode, stdout } = await edgewise('apply --yes');
+      expect(exitCode).toBe(1);
+      expect(stdout).toContain(`the service stores another ${name}: ${said} came back`);
+      expect(stdout).toContain(`To leave the field to the service, set lifecycle.ignore: [${name}]`);
+      expect(toMethods(workspace)).toEqual(writes);
+      expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(2);
+      expect((await edgewise('drift')).exitCode).toBe(2);
+    }
+    await workspace.write({ 'edgewise.yaml': toEdge(text, { ignore: [name] }) });
+    expect((await edgewise('apply --yes')).exitCode).toBe(0);
+    toMethods(workspace);
+    expect((await edgewise('apply --yes')).stdout).toContain('Nothing to do');
+    expect(toMethods(workspace)).toEqual([]);
+  });
+
+  it('stops nothing that depends on it, and no token', async () => {
+    const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
+    const workspace = await createWorkspace({
+      'edgewise.yaml': `${STACK}${tokens}${toManifest('WeightedBackend', 'pool', { description: 'Shop', backends: { bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA: 1 } })}${toManifest('TCPEdge', 'a', { hostports: ['1.tcp.example.net:20001'], backend: { backend_id: 'WeightedBackend/pool' } })}${toManifest('Credential', 'agent', { description: 'Shop', acl: ['bind:a.example.com'] })}`,
+    });
+    const transport = replacing(workspace, '"description":"Shop"', '"description":"Bank"');
+    const edgewise = (line: string) => workspace.edgewise(line, { transport });
+    const { exitCode, stdout } = await edgewise('apply --yes');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('2 writes applied, 2 failed, 0 skipped');
+    expect(toMethods(workspace).toSorted()).toEqual(['PATCH', 'POST', 'POST', 'POST']);
+    const { resources } = workspace.server.snapshot();
+    expect(resources['TCPEdge']).toHaveLength(1);
+    const [credential] = resources['Credential'] ?? [];
+    expect(await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8')).not.toBe('');
+    expect(String(credential?.['metadata'])).toContain('"delivered":true');
+    // The next apply tries the texts again, and nothing else.
+    expect((await edgewise('apply --yes')).exitCode).toBe(1);
+    expect(toMethods(workspace)).toEqual(['PATCH', 'PATCH']);
+    expect(workspace.server.snapshot().resources['Credential']).toMatchObject([{ id: credential?.['id'] }]);
   });
 });
 

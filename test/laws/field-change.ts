@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { normalizeField, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { alignLiveSpec } from '../../src/kinds/read-response.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
+import { isSpellingOf } from '../../src/kinds/spelling.ts';
 import type { Action, DifferenceCause } from '../../src/model/change.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import { isJsonObject, isSameJson, type Json } from '../../src/model/json.ts';
@@ -30,6 +31,12 @@ export function isSameField(
   return isSameJson(shown[field] ?? null, to[field] ?? null);
 }
 
+/** Whether a live value is that of a manifest in another spelling. */
+export function isOtherSpelling(kind: Kind, name: string, [live, { spec }]: readonly [Json, TestResource]): boolean {
+  const field = kind.fields[name];
+  return field !== undefined && isSpellingOf(field, live, normalizeField(field, spec[name]));
+}
+
 /** The values that the bundled server chooses for unset parts of modules. */
 function withChosenNumbers(kind: Kind, spec: Spec): Spec {
   const filled = kind.specFields.flatMap(([name, { type }]): [string, Json][] => {
@@ -47,7 +54,13 @@ function withChosenNumbers(kind: Kind, spec: Spec): Spec {
 export function expectOnlyDifference(
   plan: Plan,
   subject: TestResource,
-  wanted: { readonly field: string; readonly origin: DifferenceCause; readonly action?: Action },
+  wanted: {
+    readonly field: string;
+    readonly origin: DifferenceCause;
+    readonly action?: Action;
+    /** Another origin that the difference may have. */
+    readonly otherOrigin?: DifferenceCause | undefined;
+  },
 ): void {
   const touched = plan.changes.filter(({ action }) => action !== 'no-op');
   expect(touched.map(({ address, action }) => ({ address, action }))).toEqual([
@@ -57,7 +70,7 @@ export function expectOnlyDifference(
   expect(differences.length).toBeGreaterThan(0);
   for (const { path, origin } of differences) {
     expect(parsePath(path)?.[0], path).toBe(wanted.field);
-    expect(origin).toBe(wanted.origin);
+    expect(origin).toBeOneOf([wanted.origin, wanted.otherOrigin]);
   }
 }
 
@@ -69,17 +82,27 @@ interface ManifestChange {
   readonly after: TestStack;
   /** Whether the new value is live already, or left to others. */
   readonly isQuiet: boolean;
+  /** Whether the live value may be another spelling of the one before. */
+  readonly isSpelledOtherwise?: boolean;
 }
 
 /** Expects that a plan changes the field alone, or nothing if that is quiet, and that the next plan is empty. */
-export async function expectManifestChange({ world, kind, field, after, isQuiet }: ManifestChange): Promise<void> {
+export async function expectManifestChange({
+  world,
+  kind,
+  field,
+  after,
+  isQuiet,
+  isSpelledOtherwise = false,
+}: ManifestChange): Promise<void> {
   const plan = await world.plan(after);
   const subject = after.at(-1);
   if (isQuiet || subject === undefined) expect(listTouched(plan)).toEqual([]);
   else {
     const isFixed = kind.fields[field]?.lifecycle === 'immutable' && !isKept(kind, field, subject);
     const origin = kind.role === 'owned' ? 'manifest' : 'unknown';
-    expectOnlyDifference(plan, subject, { field, origin, action: isFixed ? 'replace' : 'update' });
+    const otherOrigin = isSpelledOtherwise ? 'unknown' : undefined;
+    expectOnlyDifference(plan, subject, { field, origin, otherOrigin, action: isFixed ? 'replace' : 'update' });
   }
   await world.apply(plan);
   expect(listTouched(await world.plan(after))).toEqual([]);

@@ -83,6 +83,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'changes.leftToOthers': change(UPDATE, {
     leftToOthers: [{ ignored: 'metadata', path: 'metadata', from: '1', to: '2' }],
   }),
+  'changes.otherSpellings': change(UPDATE, { otherSpellings: [{ path: 'description', from: 'x', to: 'X' }] }),
   'changes.due': change(UPDATE, { due: { at: '2026-01-01T00:00:00Z', event: 'renews' } }),
   'changes.kept': change(UPDATE, { kept: ['metadata'] }),
   'changes.reason': change(UPDATE, { reason: 'x' }),

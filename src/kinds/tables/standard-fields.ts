@@ -9,14 +9,14 @@ export const DESCRIPTION: Field = field(
   'Free text for people. At most 255 bytes.',
   {
     absentWhenDefault: true,
-    mayBeStoredOtherwise: true,
+    mayBeSpelledOtherwise: true,
   },
 );
 
 export const METADATA: Field = field(
   { type: 'metadata', maxBytes: 4096 },
   'Your own data: text, or a mapping that is stored as JSON. At most 4096 bytes, including the mark that edgewise stores there.',
-  { absentWhenDefault: true, mayBeStoredOtherwise: true },
+  { absentWhenDefault: true, mayBeSpelledOtherwise: true },
 );
 
 export const IDENTITY_FIELDS: Readonly<Record<string, Field>> = {

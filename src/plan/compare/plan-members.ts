@@ -114,6 +114,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   sent: { rule: 'free', because: 'it is another form of the value in `desired`' },
   due: FOR_READERS,
   leftToOthers: FOR_READERS,
+  otherSpellings: FOR_READERS,
   kept: { rule: 'free', because: 'what is not reverted is not in the differences' },
   reason: FOR_READERS,
   notes: FOR_READERS,

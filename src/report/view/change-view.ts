@@ -30,7 +30,7 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
-import { listLeftNotes } from './left-values.ts';
+import { listLeftNotes, listSpellingNotes } from './left-values.ts';
 import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
 /**
@@ -263,6 +263,7 @@ function listChangeNotes(change: Change, names: ResourceNames): readonly string[
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...listLeftNotes(change, names, ignored),
+    ...listSpellingNotes(change),
   ].map(toPrintable);
 }
 

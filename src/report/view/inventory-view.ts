@@ -6,7 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
-import { hasDeliveredToken, isCopiedMark, isRetiring, toFieldDigest } from '../../model/mark.ts';
+import { hasDeliveredToken, isCopiedMark, isRetiring } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
@@ -75,7 +75,7 @@ function createInventoryRow(resource: OwnedResource, scope: NamedScope): Invento
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
-    fields: [...listInventoryFields(kind, live, scope), ...(scope.inDetail ? listStoredOtherwise(live) : [])],
+    fields: listInventoryFields(kind, live, scope),
     findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
   };
 }
@@ -135,14 +135,6 @@ function listInventoryFields(
       ? value.map((one) => formatInventoryValue(one, names)).join(', ')
       : renderScalar(type, value, names),
   }));
-}
-
-/** The fields that the service stores in another form than they were sent. */
-function listStoredOtherwise({ spec, mark }: LiveResource): readonly InventoryField[] {
-  const names = Object.entries(mark?.stored ?? {}).flatMap(([name, digest]) =>
-    toFieldDigest(spec[name] ?? null) === digest ? [toPrintable(name)] : [],
-  );
-  return names.length === 0 ? [] : [{ path: 'stored in another form', text: names.join(', ') }];
 }
 
 /** If the path ends with a known id, adds its name in parentheses. */

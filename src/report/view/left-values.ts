@@ -6,7 +6,8 @@ import { formatJson } from '../../model/secret-value.ts';
 import type { ResourceNames } from './field-view.ts';
 
 /**
- * What `lifecycle.ignore` leaves to others. The API does not show who set a value, so no sentence names an actor.
+ * What differs and is not counted: what `lifecycle.ignore` leaves to others, and other spellings. The API does not show
+ * who set a value, so no sentence names an actor.
  */
 
 /** The values of one resource that differ, in one clause. Empty if there are none. */
@@ -24,6 +25,15 @@ export function listLeftNotes(
     }),
   ];
   return said.length === 0 ? [] : [`left to others: ${said.join(', ')}`];
+}
+
+/** The texts that the service spells otherwise, in one clause. Empty if there are none. */
+export function listSpellingNotes({ otherSpellings = [] }: Pick<Change, 'otherSpellings'>): readonly string[] {
+  const said = otherSpellings.map(
+    ({ path, from, to }) =>
+      `${toPrintable(path)} (live: ${formatLeftValue(from)}, in the manifest: ${formatLeftValue(to)})`,
+  );
+  return said.length === 0 ? [] : [`spelled otherwise at the service: ${said.join(', ')}`];
 }
 
 /** Such as `, except what is left to others: backends, metadata.canary`. Empty if nothing that is ignored differs. */

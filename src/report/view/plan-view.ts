@@ -19,7 +19,7 @@ import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { type DueView, listDue } from './due-view.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
-import { listLeftNotes } from './left-values.ts';
+import { listLeftNotes, listSpellingNotes } from './left-values.ts';
 import {
   describeTargetLimit,
   formatPlanOrApplyTitle,
@@ -164,7 +164,9 @@ export function listLimitNotes({
 export function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
   const { notes = [] } = change;
   const address = formatChangeAddress(change);
-  return [...notes, ...listLeftNotes(change, names)].map((note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`);
+  return [...notes, ...listLeftNotes(change, names), ...listSpellingNotes(change)].map(
+    (note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`,
+  );
 }
 
 function listDone({ done = [] }: Plan): readonly string[] {

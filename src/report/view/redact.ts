@@ -36,12 +36,17 @@ export function redactPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumb
 }
 
 function numberChange(change: Change, numbers: HiddenNumbers): Change {
-  const { live, desired, sent, dangers, leftToOthers } = change;
+  const { live, desired, sent, dangers, leftToOthers, otherSpellings } = change;
   return {
     ...change,
     differences: change.differences.map((difference) => numberSides(difference, numbers)),
     dangers: dangers?.map((danger) => numberSides(danger, numbers)),
     leftToOthers: leftToOthers?.map((one) => numberSides(one, numbers)),
+    otherSpellings: otherSpellings?.map(({ path, from, to }) => ({
+      path,
+      from: numbers.inJson(from),
+      to: numbers.inJson(to),
+    })),
     live: live && { ...live, spec: live.spec && numbers.inObject(live.spec) },
     desired: desired && numbers.inObject(desired),
     sent: sent && numbers.inObject(sent),

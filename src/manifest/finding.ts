@@ -249,6 +249,18 @@ export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath
   return findTargetSpan(found, target) ?? span;
 }
 
+/** Returns the node at a path. `null`: a key without a value. `undefined`: there is none. */
+export function findNode({ tree, base }: DocumentPosition, path: FieldPath): Node | null | undefined {
+  if (tree === undefined) return undefined;
+  let node: Node | null = tree.root;
+  for (const step of [...base, ...path]) {
+    const found = findMemberNode(tree, node, step);
+    if (found === undefined) return undefined;
+    node = found.node;
+  }
+  return node;
+}
+
 /** Returns the member at a step of a path. Step 0 of a single value is the value itself, like a list of one. */
 function findMemberNode(tree: SyntaxTree, node: Node | null, step: string | number): FoundNode | undefined {
   const inner = resolveAlias(tree, node);

@@ -53,6 +53,7 @@ import {
   readDocuments,
   type ToolField,
 } from './documents.ts';
+import { listEmptyKeyWarnings } from './empty-keys.ts';
 import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import {
   type DocumentFinding,
@@ -151,6 +152,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
       .filter(({ finding }) => counter.shouldShow(finding.code))
       .map(({ document, finding }) => locateDiagnostic(document, finding)),
     ...listToolFieldWarnings(toolFields),
+    ...listEmptyKeyWarnings(written),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
     ...counter.listRest(),
   ];

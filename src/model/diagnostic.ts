@@ -41,6 +41,7 @@ export const DIAGNOSTIC_CODES = {
   'unknown-kind':
     'A document has an apiVersion or a kind that edgewise does not know, or that the Stack does not list.',
   'bad-field': 'A manifest has a field that its kind does not have, or lacks one that the kind requires.',
+  'empty-key': 'A key below spec or lifecycle has no value, so what it would set is left out.',
   'bad-value':
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',

@@ -103,7 +103,7 @@ describe('null in a manifest', () => {
     ['IPRestriction', false],
     ['External', false],
   ])('counts as left out in place of the whole spec of a %s: %s', (kind, isValid) => {
-    const text = `{ apiVersion: edgewise/v1, kind: ${kind}, metadata: { name: a, labels: null, annotations: }, spec: }`;
+    const text = `{ apiVersion: edgewise/v1, kind: ${kind}, metadata: { name: a, labels: null, annotations: }, spec: null }`;
     const { diagnostics } = validate(text);
     expect(diagnostics.map(({ code }) => code)).toEqual(isValid ? [] : ['bad-field']);
   });

@@ -30,6 +30,7 @@ export async function selectStacks(
 ): Promise<SelectedStacks> {
   const { names, since, baseUrl, keyEnv } = filter;
   const tree = readStackTree(root, { ...context, baseUrl, keyEnv, countsUnread: true });
+  for (const { file } of [...tree.stacks, ...tree.strays]) context.onInput?.(file);
   if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
   // If every stack was removed, the comparison with the commit names them.
   if (tree.stacks.length === 0 && since === undefined) throw createNothingFoundError(tree);

@@ -60,6 +60,7 @@ export function findStackAmongOthers(named: NamedStack, host: Host, given: Given
     return other === repository || (other !== undefined && repository !== undefined && isSubmodule(other, repository));
   };
   const stacks = tree.stacks.filter((one) => one !== found && isHere(one.file));
+  for (const { file } of [...stacks, ...tree.strays]) host.onInput?.(file);
   refuseDuplicate(own, stacks);
   return {
     folder: own,

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
 import { readApprovedPlans, refusePlansAsManifests } from '../reconcile/approvals.ts';
+import { withoutArtifactFiles } from '../reconcile/artifact-files.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import {
   addConnectionOptions,
@@ -38,5 +39,6 @@ async function apply(paths: readonly string[], flags: ApplyFlags, context: Conte
   await refusePlansAsManifests(paths, context);
   const recursive = isRecursive(flags);
   const approved = await readApprovedPlans({ ...flags, recursive }, context);
-  return applyStacks(paths, { flags, mode: 'apply', approved }, context);
+  const withoutArtifact = withoutArtifactFiles({ paths, flags: { ...flags, recursive } }, context);
+  return applyStacks(paths, { flags, mode: 'apply', approved }, withoutArtifact);
 }

@@ -100,7 +100,8 @@ export function createRunInputRecorder(
 }
 
 const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out', '--report']);
-const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
+/** The variables that name a file with an API key. */
+export const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
 
 /** Throws if the run would overwrite a file that it reads. Called before any request. */
 export async function refuseOverwrittenInputs(

@@ -37,6 +37,7 @@ import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
 import type { Approval } from './approvals.ts';
+import { ArtifactFileError, noteTokenCommands } from './artifact-files.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /**
@@ -175,7 +176,10 @@ export async function forEachStack(
   };
   const performOrReport = (folder: StackFolder): Promise<StackResult> =>
     isOfMany(run)
-      ? perform(folder).catch((error: unknown) => createFailedStack(error, folder, command))
+      ? perform(folder).catch((error: unknown) => {
+          if (error instanceof ArtifactFileError) throw error;
+          return createFailedStack(error, folder, command);
+        })
       : perform(folder);
   await Promise.all(
     groups.map(async (group) => {
@@ -232,6 +236,7 @@ export async function openStackFolder(
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, settings, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
+  if (command === 'apply') noteTokenCommands(tokens, context);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
   const parts = { state, diagnostics: [...read.diagnostics, ...diagnostics], policies: read.policies, tokens };

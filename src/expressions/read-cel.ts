@@ -80,12 +80,18 @@ const REPLACED_SYNTAX: readonly (readonly [pattern: RegExp, replacement: string]
   [/(?<![\w.])(?!in\b)[A-Za-z_][\w.]* ?(?=\{)/g, ''],
 ];
 
+/** Parses an expression. `undefined` if that is not possible here. */
+export function parseCel(text: string): ASTNode | undefined {
+  return 'names' in readCelNames(text) ? PARSER.parse(text).ast : undefined;
+}
+
 /**
  * Lists the names whose presence an expression tests, and which may therefore be absent. Empty if the expression cannot
  * be parsed.
  */
 export function readNamesGuardedByHas(text: string): readonly string[] {
-  return 'names' in readCelNames(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
+  const root = parseCel(text);
+  return root === undefined ? [] : listGuardedNames(root);
 }
 
 /**

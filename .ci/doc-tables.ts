@@ -1,3 +1,7 @@
+import { listRestrictingFields } from '../src/access/restrictions.ts';
+import type { AccessRestrictionMode, NamedField } from '../src/kinds/field.ts';
+import { getNestedFields } from '../src/kinds/field.ts';
+import { MANIFEST_KINDS } from '../src/kinds/tables/registry.ts';
 import { DANGER_GROUP_NAMES, DANGER_GROUPS, DANGERS } from '../src/model/danger.ts';
 import { DRIFT_STATE_MEANINGS } from '../src/model/drift.ts';
 import { GAUGES } from '../src/report/machine/metrics.ts';
@@ -16,6 +20,14 @@ const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ['Group', 'Is about'],
     ...Object.entries(DANGER_GROUPS).map(([name, about]) => [toCode(name), about]),
   ],
+  restrictions: () => [
+    ['Kind', 'Field', 'Restricts'],
+    ...MANIFEST_KINDS.flatMap((kind) =>
+      listRestrictingFields(kind)
+        .flatMap(listWithParts)
+        .map(([path, mode], index) => [index === 0 ? toCode(kind.name) : '', toCode(path), RESTRICTIONS[mode]]),
+    ),
+  ],
   'drift-states': () => [
     ['State', 'The resource'],
     ...Object.entries(DRIFT_STATE_MEANINGS).map(([name, meaning]) => [toCode(name), meaning]),
@@ -25,6 +37,23 @@ const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ...Object.entries(GAUGES).map(([name, { labels, help }]) => [toCode(name), labels.map(toCode).join(', '), help]),
   ],
 };
+
+const RESTRICTIONS: Readonly<Record<AccessRestrictionMode, string>> = {
+  'while-on': 'while it is set and on',
+  'by-each': 'by each member',
+  'allow-list': 'to its members',
+  'allow-list-or-all': 'to its members; empty, it admits everyone',
+  'by-rules': 'by each rule that denies or restricts',
+  unproven: 'by policies or patterns, which are not compared',
+};
+
+/** A field and the fields inside of it that restrict, by path. */
+function listWithParts([name, field]: NamedField): readonly (readonly [path: string, mode: AccessRestrictionMode])[] {
+  const parts = Object.entries(getNestedFields(field.type)).flatMap(([inner, { restriction }]) =>
+    restriction === undefined ? [] : [[`${name}.${inner}`, restriction] as const],
+  );
+  return field.restriction === undefined ? parts : [[name, field.restriction], ...parts];
+}
 
 const TABLE = /^<!-- table: (.*) -->\n[\s\S]*?^<!-- end -->$/gm;
 

@@ -16,6 +16,7 @@ import { copyCheckout } from './pack.ts';
 
 /** The areas in which a mistake would do most harm, by file. */
 const AREAS: Readonly<Record<string, string>> = {
+  access: 'src/{access/*,kinds/access-effect}.ts',
   policy: 'src/policy/**/*.ts',
   redaction: 'src/{report/view/redact,model/secrets,model/secret-value,kinds/conceal}.ts',
   approval: 'src/{stack/approval,plan/compare/*,cli/reconcile/approvals}.ts',

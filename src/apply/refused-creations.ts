@@ -1,4 +1,4 @@
-import { listResourceTransitionDangers } from '../kinds/dangers.ts';
+import { listResourceTransitionDangers } from '../access/dangers.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';

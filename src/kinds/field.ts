@@ -114,6 +114,8 @@ export interface ObjectType {
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
   readonly module: boolean;
   readonly findMistakes: FindMistakes | undefined;
+  /** What the object does to access, if its restricting fields do not say it one by one. */
+  readonly judgeAccess: JudgeAccess | undefined;
 }
 
 /** Lists what is valid in a value and probably a mistake. `undefined` in a type: it has no such check. */
@@ -132,6 +134,27 @@ export interface ValueMistake {
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
+/**
+ * What a value does to access.
+ *
+ * - `restricts`: it keeps some callers out.
+ * - `none`: it asks for no restriction: it is not set, switched off, or about something else.
+ * - `open`: it should restrict, and admits everyone.
+ * - `unknown`: whether it restricts cannot be known.
+ */
+export type AccessEffect =
+  | { readonly effect: 'restricts' | 'none' }
+  /** `why` is a clause. `path`: its cause, below the value. */
+  | { readonly effect: 'open' | 'unknown'; readonly why: string; readonly path: FieldPath };
+
+/**
+ * Judges an object in normal form. A field is `undefined` if the service does not show it. `readCondition`: what is
+ * known of a CEL expression.
+ */
+export type JudgeAccess = (value: JsonObject, readCondition: ReadCondition) => AccessEffect;
+
+export type ReadCondition = (expression: string) => 'always' | 'never' | 'depends' | 'invalid' | 'unreadable';
+
 /** The lint finding for a field that is empty or false, or for a disabled module. */
 interface UnsetAdvice {
   readonly code: LintCode;
@@ -141,7 +164,7 @@ interface UnsetAdvice {
 }
 
 /**
- * How a value restricts access. It decides which changes are dangers.
+ * How a value restricts access. It decides which changes are dangers. `access/restrictions.ts` says whether a value does.
  *
  * - `while-on`: restricts while it is true, or set and not disabled.
  * - `by-each`: each member is a restriction, or the whole value if it has no members. Removing one admits more callers.
@@ -342,13 +365,16 @@ export function mapOf(
   return { ...PLAIN_MAP, keys, of, ...options };
 }
 
+type ObjectOptions = Partial<Pick<ObjectType, 'findMistakes' | 'judgeAccess'>>;
+const PLAIN_OBJECT = { type: 'object', findMistakes: undefined, judgeAccess: undefined } as const;
+
 /** Creates the type of an object that is not a module. */
 export function objectOf(
   fields: Readonly<Record<string, Field>>,
   title?: string,
-  findMistakes?: FindMistakes,
+  options: ObjectOptions = {},
 ): ObjectType {
-  return { type: 'object', fields: defineFields(fields), title, module: false, findMistakes };
+  return { ...PLAIN_OBJECT, fields: defineFields(fields), title, module: false, ...options };
 }
 
 /** Creates a table without inherited keys, because a document may use a key such as `constructor`. */
@@ -357,20 +383,16 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 }
 
 /** Creates the type of an edge module: an object with `enabled`, which is true by default. */
-export function createModuleType(
-  fields: Readonly<Record<string, Field>>,
-  options: Partial<Pick<ObjectType, 'findMistakes'>> = {},
-): ObjectType {
+export function createModuleType(fields: Readonly<Record<string, Field>>, options: ObjectOptions = {}): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', {
     default: true,
     absentWhenDefault: true,
   });
   return {
-    type: 'object',
+    ...PLAIN_OBJECT,
     fields: defineFields({ enabled, ...fields }),
     title: undefined,
     module: true,
-    findMistakes: undefined,
     ...options,
   };
 }

@@ -1,7 +1,7 @@
 import { DURATION_PATTERN, DURATION_SYNTAX, parseDurationMs } from './duration.ts';
 import { toAsciiHostName } from './host-names.ts';
-import { hasHostBits, isCidr, normalizeCidr } from './ip-addresses.ts';
-import { checkRe2 } from './re2.ts';
+import { findCoveredVersion, hasHostBits, isCidr, normalizeCidr } from './ip-addresses.ts';
+import { checkRe2, matchesEveryText } from './re2.ts';
 import { checkSshKey } from './ssh-key.ts';
 
 export type TextFormat =
@@ -52,6 +52,8 @@ export interface FormatRule {
   readonly normalize: (text: string) => string;
   /** Set if `*` in a text is a wildcard. */
   readonly hasWildcards?: true;
+  /** Returns why texts that each admit some callers admit everyone: a clause. `undefined` if they do not. */
+  readonly findOpening?: (texts: readonly string[]) => string | undefined;
 }
 
 const PORT_PATTERN = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
@@ -137,6 +139,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     check: checkAclRule,
     normalize: normalizeAclRule,
     hasWildcards: true,
+    findOpening: (texts) => (texts.includes('bind:*') ? '`bind:*` permits every binding' : undefined),
   },
   're2-pattern': {
     title: 'regular expression',
@@ -144,6 +147,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: '(Pingdom|curl)/(\\d+)\\.',
     check: checkPattern,
     normalize: (text) => text,
+    findOpening: findPatternOfEveryText,
   },
   'header-name': {
     title: 'header name',
@@ -221,6 +225,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: '203.0.113.0/24',
     check: (text) => (isCidr(text) ? undefined : 'is neither an IP address nor a CIDR block'),
     normalize: normalizeCidr,
+    findOpening: findCoveredFamily,
   },
   'source-addresses': {
     title: 'list of source addresses',
@@ -228,6 +233,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: '203.0.113.0/24,2001:db8::/32',
     check: checkSourceAddresses,
     normalize: (text) => text.split(',').map(normalizeCidr).join(','),
+    findOpening: (texts) => findCoveredFamily(texts.flatMap((text) => text.split(','))),
   },
   duration: {
     title: 'duration',
@@ -301,6 +307,18 @@ function checkSourceAddresses(text: string): string | undefined {
       return `contains \`${part}\`, whose address is not the first one of its block: write \`${normalizeCidr(part)}\``;
   }
   return undefined;
+}
+
+function findCoveredFamily(texts: readonly string[]): string | undefined {
+  const version = findCoveredVersion(texts);
+  return version === undefined ? undefined : `${texts.join(', ')} covers every IPv${version} address`;
+}
+
+function findPatternOfEveryText(texts: readonly string[]): string | undefined {
+  const pattern = texts.find(matchesEveryText);
+  return pattern === undefined
+    ? undefined
+    : `${pattern === '' ? 'an empty pattern' : `\`${pattern}\``} matches every text`;
 }
 
 function checkPattern(text: string): string | undefined {

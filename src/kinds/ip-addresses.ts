@@ -33,6 +33,25 @@ export function isCidr(text: string): boolean {
   return parseCidr(text) !== undefined;
 }
 
+/** Returns the IP version of which the blocks together cover every address. `undefined` if they cover none. */
+export function findCoveredVersion(texts: readonly string[]): CidrBlock['family'] | undefined {
+  const blocks = texts.flatMap((text) => parseCidr(text) ?? []);
+  return ([4, 6] as const).find((version) => {
+    let next = 0n; // the first address that no block covers so far
+    for (const { first, end } of listRanges(blocks, version)) if (first <= next && end > next) next = end;
+    return next === 1n << BigInt(WIDTH[version]);
+  });
+}
+
+/** The ranges of the blocks of one version, by their first address. `end`: the address after the last one. */
+function listRanges(blocks: readonly CidrBlock[], version: CidrBlock['family']) {
+  const ranges = blocks.flatMap((block) => {
+    const first = clearHostBits(block);
+    return block.family === version ? [{ first, end: first + (1n << BigInt(WIDTH[version] - block.bits)) }] : [];
+  });
+  return ranges.sort((left, right) => (left.first < right.first ? -1 : 1));
+}
+
 function parseCidr(text: string): CidrBlock | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);

@@ -34,6 +34,19 @@ export function checkRe2(pattern: string): string | undefined {
   }
 }
 
+/**
+ * Whether a pattern is found in every text that is not empty, as far as texts of many kinds show. False if the pattern
+ * is too large to compile here.
+ */
+export function matchesEveryText(pattern: string): boolean {
+  if (estimateRe2Cost(pattern) > MAX_COST) return false;
+  const compiled = compileRe2(pattern);
+  return 'isFoundIn' in compiled && TEXTS.every(compiled.isFoundIn);
+}
+
+const MAX_COST = 20_000;
+const TEXTS = ['a', 'Z', '0', '-', ' ', '/', 'é', '🛰', 'curl/8.5.0', 'Mozilla/5.0 (X11; Linux x86_64)', 'qz 7', '…\t~'];
+
 /** Upper bound of the steps for compiling a pattern. A step takes about half a microsecond. */
 export function estimateRe2Cost(pattern: string): number {
   const classes = pattern.match(/\\p/gi)?.length ?? 0;

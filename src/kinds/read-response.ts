@@ -188,6 +188,11 @@ export function fillOmittedFields(kind: Kind, live: Spec): Spec {
   return fillFields(kind.specFields, live, () => true);
 }
 
+/** Like `fillOmittedFields`, for a value of any type. */
+export function fillOmittedMembers(type: FieldType, value: Json): Json {
+  return fillMembers(type, value, () => true);
+}
+
 function fillFields(fields: readonly NamedField[], value: JsonObject, isShown: IsShown): JsonObject {
   const filled = fields.flatMap(([name, field]): [string, Json][] => {
     const from = value[name];

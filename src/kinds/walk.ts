@@ -178,6 +178,16 @@ function mapEntries(value: JsonObject, map: (key: string, member: Json) => [stri
   return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
 }
 
+/**
+ * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
+ */
+export function findAccessRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
+  if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
+  const name = Object.entries(type.fields).find(([, { isCaption }]) => isCaption)?.[0];
+  const caption = name === undefined ? undefined : rule[name];
+  return typeof caption === 'string' && caption !== '' ? caption : undefined;
+}
+
 /** Looks up own keys only, because users choose keys and every object inherits `constructor`. */
 function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string | number): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;

@@ -1,5 +1,7 @@
+import { listOpenParts } from '../access/restrictions.ts';
 import { readCelNames } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
+import { INVALID_EXPRESSION } from '../kinds/access-effect.ts';
 import { parseDurationMs, renderTimeSpan } from '../kinds/duration.ts';
 import type { Field } from '../kinds/field.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
@@ -44,6 +46,11 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     severity: 'warning',
     remedy: 'List what the holder of the credential or certificate needs.',
     check: (subject) => listUnset(subject, 'unrestricted-access'),
+  },
+  'restricts-nothing': {
+    severity: 'warning',
+    remedy: 'Write what it admits or denies. To admit everyone on purpose, remove it.',
+    check: checkRestrictions,
   },
   'certificate-too-long': {
     severity: 'warning',
@@ -265,6 +272,21 @@ function formatSiblings(name: string, known: readonly string[]): string {
   const parent = name.slice(0, Math.max(name.lastIndexOf('.'), 0));
   const members = known.filter((one) => one.startsWith(`${parent}.`)).map((one) => one.slice(parent.length + 1));
   return parent === '' || members.length === 0 ? '' : ` Known in ${parent}: ${members.join(', ')}.`;
+}
+
+/** Finds restrictions that are on and admit everyone. An unset list for which its table has advice is left to that. */
+function checkRestrictions({ kind, spots }: LintedResource): readonly LintFinding[] {
+  return spots.flatMap(({ path, field, value }) => {
+    const isOfKind = field !== undefined && kind.fields[String(path.at(-1))] === field;
+    if (!isOfKind || value === undefined) return [];
+    if (field.whenUnset !== undefined && isUnsetField(field, value)) return [];
+    // `expression-syntax` is about invalid expressions.
+    const found = listOpenParts(field, normalizeField(field, value)).filter(({ why }) => why !== INVALID_EXPRESSION);
+    return found.map(({ path: inner, why }) => {
+      const at = [...path, ...inner];
+      return { path: at, message: `${formatPath(at)} restricts nothing: ${why}` };
+    });
+  });
 }
 
 /** Lists the unset fields for which the kind's table has a warning with the code `id`. */

@@ -111,6 +111,8 @@ export interface Change {
   readonly dangers?: readonly Danger[] | undefined;
   /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
   readonly token?: PlannedTokenSink | undefined;
+  /** Only for a create or replace: everyone may use the new resource, because its manifest asks for no restriction. */
+  readonly isOpenToEveryone?: true | undefined;
   /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
   readonly notes?: readonly string[];
   /** Only for a no-op: what time will do to the resource. Absent if nothing is due. */

@@ -6,6 +6,7 @@ export const LINT_CODES = {
   'no-backend': 'An edge has no enabled backend, or all weights of a backend are zero, so traffic goes nowhere.',
   'unrestricted-access':
     'A credential has no ACL, or one that permits everything, or a certificate names no principals.',
+  'restricts-nothing': 'A restriction admits everyone: it is empty, covers every address, or never applies.',
   'certificate-too-long': 'An SSH user certificate is valid for longer than the Stack allows.',
   'certificate-extensions': 'An SSH user certificate has an extension that sshd does not know, or permits no terminal.',
   'certificate-ended': 'An SSH user certificate would have ended before it is issued.',
@@ -13,7 +14,8 @@ export const LINT_CODES = {
   'restriction-not-enforced': 'An IP restriction is not enforced, so it only warns.',
   'restriction-locks-out':
     'A resource restricts the API, the dashboard or agents, and may lock out the user who applies it.',
-  'module-without-effect': 'A circuit breaker never trips, or a pattern of a user agent filter has no effect.',
+  'module-without-effect':
+    'A circuit breaker never trips, or a pattern of a user agent filter decides nothing, or everything.',
   'number-rewritten': 'YAML reads a number as another text than was written, such as 1.10 as 1.1.',
   'unknown-placeholder': 'A text contains a placeholder without `env:` or `secret:`, which edgewise does not fill in.',
   'left-to-service': 'A module leaves values to the service, such as the numbers of a circuit breaker.',

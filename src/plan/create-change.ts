@@ -1,3 +1,4 @@
+import { isOpenOnPurpose } from '../access/restrictions.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
@@ -38,6 +39,7 @@ export function createChange(
     action,
     reason,
     differences,
+    isOpenToEveryone: isOpenOnceCreated(decision) ? true : undefined,
     token,
     ...(notes.length > 0 && { notes }),
     due,
@@ -52,6 +54,10 @@ export function createChange(
     owner,
     ...(desired !== undefined && pickManifestFacts(desired, isTouched)),
   };
+}
+
+function isOpenOnceCreated({ action, pair: { kind }, form }: ChangeDecision): boolean {
+  return (action === 'create' || action === 'replace') && form !== undefined && isOpenOnPurpose(kind, form);
 }
 
 /** Whether the mark will say that the resource is protected. An old one keeps its protection. */

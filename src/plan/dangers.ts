@@ -1,13 +1,16 @@
+import { listResourceTransitionDangers, type ResourceState } from '../access/dangers.ts';
+import { readSwitch } from '../access/restrictions.ts';
 import { listClaims } from '../kinds/claims.ts';
-import { listResourceTransitionDangers, type ResourceState } from '../kinds/dangers.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
-import { getKind } from '../kinds/tables/registry.ts';
+import { listReferences } from '../kinds/references.ts';
+import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { type Change, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import { type DriftedChange, isOfService } from '../model/drift.ts';
+import { formatPath, parsePath } from '../model/field-path.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -56,7 +59,7 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
   const to = pickDesiredSide(change, context);
   const facts = listResourceTransitionDangers(kind, from, to)
     .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
-    .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context))
+    .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context) && !isLeftUnknown(fact, change))
     .map((fact) => context.describeTargets(withClaimant(fact, kind, context), change.owner));
   return sortDangersByGroup([...facts, ...listLonger(kind, change), ...listNewValues(kind, change)]);
 }
@@ -64,6 +67,13 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
 /** Whether a certificate that stays valid has already ended. */
 function isEnded({ danger, from }: Danger, { now }: DangerContext): boolean {
   return danger === 'stays-valid' && now !== undefined && Date.parse(String(from)) <= now.getTime();
+}
+
+/** Whether the service does not show a restriction, and no write contains it: then it stays what it is. */
+function isLeftUnknown({ danger, path = '' }: Danger, { live, differences }: Change): boolean {
+  const [name = ''] = parsePath(path) ?? [];
+  if (live === undefined || differences.some(({ field }) => field === name)) return false;
+  return danger === 'restriction-unknown' || (danger === 'unrestricted' && live.spec?.[name] === undefined);
 }
 
 /** Whether a target only gets a new id, because the plan replaces it. */
@@ -143,13 +153,13 @@ function pickLiveSide(change: Change): ResourceState | undefined {
  * after a release, and for an attached module, which has no mark.
  */
 function pickDesiredSide(
-  { action, live, desired, protect, kind }: Change,
+  { action, live, desired, protect, kind, isOpenToEveryone: isOpenOnPurpose }: Change,
   { stack }: DangerContext,
 ): ResourceState | undefined {
   if (action === 'delete') return undefined;
   const spec = desired ?? live?.spec ?? {};
   if (action === 'release') return { spec };
-  return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
+  return { spec, protect, isOpenOnPurpose, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
 /** Adds to the danger of a removed or changed address the resource of the plan that will serve it. */
@@ -265,19 +275,48 @@ export function createDriftDangerList(
   account: LiveState,
 ): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
   const describe = createDescribeTargets(stack, account);
-  return ({ kind, differences, desired, live: before, owner = before?.mark?.owner }, live) => {
+  return ({ kind: kindName, differences, desired, live: before, owner = before?.mark?.owner }, live) => {
+    const kind = getKind(kindName);
     const names = new Set(differences.filter(isOfService).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;
-    if (names.size === 0 || desired === undefined || spec === undefined) return [];
+    if (spec === undefined) return desired === undefined ? [] : listLostRestriction(kind, desired);
+    const lost = listLostTargets(kind, spec, account);
+    if (names.size === 0 || desired === undefined) return lost;
     const expected = Object.fromEntries([
       ...Object.entries(spec).filter(([name]) => !names.has(name)),
       ...Object.entries(desired).filter(([name]) => names.has(name)),
     ]);
     // Omits lockouts: a user who sees this report is not locked out.
-    return listResourceTransitionDangers(getKind(kind), { spec: expected }, { spec })
-      .filter(({ danger }) => danger !== 'lockout')
+    const facts = listResourceTransitionDangers(kind, { spec: expected }, { spec })
+      .filter(({ danger, path }) => danger !== 'lockout' && lost.every((one) => one.path !== path))
       .map((danger) => describe(danger, owner));
+    return sortDangersByGroup([...facts, ...lost]);
   };
+}
+
+const NOT_THERE = 'the service does not have it';
+
+/** The danger of a missing resource that would restrict others. */
+function listLostRestriction(kind: Kind, desired: Spec): readonly Danger[] {
+  return listResourceTransitionDangers(kind, { spec: desired }, undefined)
+    .filter(({ danger }) => danger === 'restriction-removed')
+    .map((danger) => ({ ...danger, consequence: NOT_THERE }));
+}
+
+/** The targets of enabled modules that do not exist, although resources of their kind were listed. */
+function listLostTargets(kind: Kind, spec: Spec, { resources }: LiveState): readonly Danger[] {
+  const targets = kind.specFields.filter(
+    ([name, { carries }]) => carries === 'while-on' && readSwitch(spec[name]) === 'on',
+  );
+  const parts = Object.fromEntries(targets.map(([name]) => [name, spec[name] ?? null]));
+  return listReferences(kind, parts).flatMap(({ path, value }): readonly Danger[] => {
+    const listed = OWNED_KINDS.find(({ idPrefix }) => value.startsWith(`${idPrefix}_`));
+    const found = listed && resources.get(listed.name);
+    if (found === undefined || found.some(({ id }) => id === value)) return [];
+    return [
+      { group: 'traffic', danger: 'target-removed', path: formatPath(path), from: value, consequence: NOT_THERE },
+    ];
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
+import { listResourceTransitionDangers } from '../access/dangers.ts';
 import { listClaims } from '../kinds/claims.ts';
-import { listResourceTransitionDangers } from '../kinds/dangers.ts';
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';

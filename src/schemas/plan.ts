@@ -164,6 +164,9 @@ export const CHANGE_SCHEMA = z.strictObject({
   reason: optional(z.string()),
   differences: z.array(difference),
   dangers: optional(z.array(DANGER_SCHEMA)).describe('The dangers of the change by group, the most severe first.'),
+  isOpenToEveryone: optional(z.literal(true)).describe(
+    'Only for a create or replace: everyone may use the new resource, because its manifest asks for no restriction.',
+  ),
   token: optional(
     z.union([
       z.strictObject({

@@ -9,7 +9,10 @@ it('shows each resource on one line in a plan, a saved plan, an apply and a comp
   });
   const listEdges = (text: string) => text.split('\n').filter((line) => line.includes('TCPEdge/'));
   const planned = await edgewise('plan edges.yaml -o plan.json --compact');
-  expect(listEdges(planned.stdout)).toEqual([0, 1, 2, 3, 4].map((index) => `+ TCPEdge/edge-${index}   create`));
+  expect(listEdges(planned.stdout)).toEqual([
+    ...[0, 1, 2, 3, 4].map((index) => `+ TCPEdge/edge-${index}   create`),
+    'Open to everyone, as written: TCPEdge/edge-0, TCPEdge/edge-1, TCPEdge/edge-2 and 2 more',
+  ]);
   expect(planned.stdout).not.toContain('hostports');
   expect((await edgewise('show plan.json --compact')).stdout).toBe(planned.stdout);
   const applied = await edgewise('apply edges.yaml --approved plan.json --yes --compact');

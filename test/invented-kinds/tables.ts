@@ -21,7 +21,7 @@ import {
 import { FORMATS, type TextFormat } from '../../src/kinds/formats.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from '../../src/kinds/tables/standard-fields.ts';
-import type { Json } from '../../src/model/json.ts';
+import { type Json, toJsonList } from '../../src/model/json.ts';
 
 /**
  * Invented kinds, which consist only of their tables. Together they use every entry that a table can have (`vocabulary.test.ts`), and every
@@ -129,6 +129,7 @@ const LIGHTHOUSE = defineKind({
             volume === 0
               ? [{ code: 'module-without-effect', path: ['volume'], message: 'is silent: its volume is zero' }]
               : [],
+          judgeAccess: ({ signals }) => (toJsonList(signals).length > 2 ? { effect: 'restricts' } : { effect: 'none' }),
         },
       ),
       'Fog horn module: what is heard when nothing is seen.',

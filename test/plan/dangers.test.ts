@@ -31,8 +31,13 @@ describe('the dangers of', () => {
     const token = { group: 'secrets', danger: 'token', path: 'token', to: 'the folder tokens' };
     expect(await listDangers('', toManifest('TCPEdge', 'one', {}))).toEqual([]);
     expect(await listDangers('', toManifest('Credential', 'one', ACL))).toEqual([token]);
-    expect(await listDangers('', toManifest('Credential', 'one', {}))).toEqual([
-      { group: 'secrets', danger: 'unrestricted', path: 'acl' },
+    // Open on purpose: the plan lists it, without alarm.
+    expect(await listDangers('', toManifest('Credential', 'one', {}))).toEqual([token]);
+    expect((await planNext('', toManifest('Credential', 'one', {}))).changes).toMatchObject([
+      { isOpenToEveryone: true },
+    ]);
+    expect(await listDangers('', toManifest('Credential', 'one', { acl: [] }))).toEqual([
+      { group: 'secrets', danger: 'unrestricted', path: 'acl', consequence: 'it is empty' },
       token,
     ]);
   });
@@ -125,7 +130,7 @@ describe('the dangers of', () => {
       toManifest('Credential', 'one', {}),
     );
     expect(totals).toMatchObject({ delete: 1, create: 1 });
-    expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 2, protection: 0, ownership: 0 });
+    expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 1, protection: 0, ownership: 0 });
   });
 
   it('an approved plan are required: an apply is refused if its file has none of them', async () => {

@@ -42,6 +42,9 @@ describe('a policy among the manifests', () => {
           hostports:
             + 1.tcp.example.net:20001
 
+      Open to everyone, as written:
+        TCPEdge/a
+
       0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
       Reading took 6 requests; applying takes 1 write.
       1 safety rule blocks this plan: see above.

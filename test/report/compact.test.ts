@@ -72,7 +72,7 @@ test('colours dangers and warnings in their line, clipped or not', () => {
   );
   expect(render(50)).toContain(`update: ${paint('error', '! protection: w…')}\n`);
   expect(renderDriftText(DRIFT, { ...COMPACT, color: true })).toContain(
-    `${paint('error', '! access: is no longer restricted: ip_restriction (none) → (none)')} (description changed at the service)`,
+    `${paint('error', '! access: is no longer restricted: ip_restriction')} (description changed at the service)`,
   );
 });
 

@@ -20,6 +20,7 @@ const DENY = { name: 'europe', expressions: ["conn.geo.country_code in ['DE']"],
 const WIDER = { ...DENY, expressions: ["conn.geo.country_code in ['DE', 'FR']"] };
 
 const LOG = { name: 'log', expressions: [], actions: [{ type: 'log' }] };
+const ROUTE = { id: 'edghtsrt_1', edge_id: 'edghts_1' };
 const ENFORCED = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_1'] };
 
 /** The danger of a change from one spec to another, as a sentence. */
@@ -97,6 +98,28 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
     update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test', 'bind:b.test'] }),
   ],
   ['may bind anything: acl bind:a.test → (none)', update('Credential/a', { acl: ['bind:a.test'] }, {})],
+  [
+    'may bind anything: acl bind:a.test → bind:*: `bind:*` permits every binding',
+    update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:*'] }),
+  ],
+  [
+    'will admit everyone: mutual_tls.certificate_authority_ids ca_1 → (none)',
+    update(
+      'HTTPSEdge/a',
+      { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1'] } },
+      { id: 'edghts_1', mutual_tls: { certificate_authority_ids: [] } },
+    ),
+  ],
+  [
+    'will no longer be restricted: user_agent_filter: it restricted nothing before: it denies no user agent',
+    update('HTTPSEdgeRoute/a', { ...ROUTE, user_agent_filter: { deny: [] } }, ROUTE),
+  ],
+  [
+    'may admit everyone: policy.inbound[0].actions[0].type: the action "ban" is not known here',
+    createChange('TCPEdge/a', 'create', {
+      desired: toNormal('TCPEdge/a', { policy: { inbound: [{ actions: [{ type: 'ban' }] }] } }),
+    }),
+  ],
   [
     'will no longer be reached at hostports b.test:1',
     update('TCPEdge/a', { hostports: ['a.test:1', 'b.test:1'] }, { hostports: ['a.test:1'] }),
@@ -239,7 +262,12 @@ describe('a run over many stacks', () => {
   };
   const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, blocking: [] });
   const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
-  const calm = createChange('TCPEdge/a', 'update', { differences: [createDifference('description', { to: 'b' })] });
+  const calm = createLiveChange('TCPEdge/a', 'update', {
+    id: 'edgtcp_1',
+    spec: {},
+    desired: toNormal('TCPEdge/a', { description: 'b' }),
+    differences: [createDifference('description', { to: 'b' })],
+  });
   const toRun = (...parts: readonly StackReportPart[]): StacksRunReport => ({
     command: 'plan',
     root: 'live',

@@ -1,6 +1,7 @@
-import { isJsonArray, type Json, type JsonObject } from '../../model/json.ts';
-import type { FieldPath } from '../../model/state.ts';
+import { type JsonObject, toJsonList } from '../../model/json.ts';
+import { NOT_SHOWN } from '../access-effect.ts';
 import {
+  type AccessEffect,
   createModuleType,
   field,
   idOf,
@@ -13,6 +14,7 @@ import {
   textOfFormat,
   type ValueMistake,
 } from '../field.ts';
+import { FORMATS } from '../formats.ts';
 import { defineKind } from '../kind.ts';
 
 export const HTTPS_EDGE = defineKind({
@@ -31,7 +33,7 @@ export const HTTPS_EDGE = defineKind({
         certificate_authority_ids: field(
           setOf(refTo('ca')),
           'The certificate authorities used to validate the TLS client certificate.',
-          { required: true, responseName: 'certificate_authorities', restriction: 'allow-list' },
+          { required: true, responseName: 'certificate_authorities', restriction: 'allow-list-or-all' },
         ),
       }),
       'Mutual TLS module: which client certificates are accepted.',
@@ -117,7 +119,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
             { restriction: 'unproven' },
           ),
         },
-        { findMistakes: listFilterMistakes },
+        { findMistakes: listFilterMistakes, judgeAccess: judgeFilter },
       ),
       'User agent filter module.',
       { clear: 'delete', hasPath: true, restriction: 'while-on' },
@@ -147,35 +149,41 @@ function listNeverTripping(breaker: JsonObject): readonly ValueMistake[] {
   ];
 }
 
-/** A request is allowed if any allow pattern matches, or if no deny pattern matches. Patterns are not anchored. */
+/**
+ * A request is allowed if any allow pattern matches, or if no deny pattern matches. So a filter without a pattern to
+ * deny, or with one that allows every request, restricts nobody.
+ */
+function judgeFilter({ allow, deny }: JsonObject): AccessEffect {
+  if (deny === undefined) return { effect: 'unknown', why: NOT_SHOWN, path: ['deny'] };
+  const [allowed = [], denied = []] = [allow, deny].map((list) => toJsonList(list).map(String));
+  if (denied.length === 0) return { effect: 'open', why: 'it denies no user agent', path: ['deny'] };
+  if (allow === undefined) return { effect: 'unknown', why: NOT_SHOWN, path: ['allow'] };
+  const why = FORMATS['re2-pattern'].findOpening?.(allowed);
+  if (why !== undefined) return { effect: 'open', why: `it allows every user agent: ${why}`, path: ['allow'] };
+  const left = denied.filter((pattern) => !allowed.includes(pattern));
+  if (left.length === 0) return { effect: 'open', why: 'it allows each pattern that it denies', path: ['deny'] };
+  const isReadable = left.some((pattern) => FORMATS['re2-pattern'].check(pattern) === undefined);
+  if (isReadable) return { effect: 'restricts' };
+  return { effect: 'unknown', why: 'its pattern cannot be read here', path: ['deny'] };
+}
+
+/** Lists patterns that decide nothing, or everything. `judgeFilter` says whether the filter restricts at all. */
 function listFilterMistakes({ allow, deny }: JsonObject): readonly ValueMistake[] {
-  const [allowed, denied] = [allow, deny].map((list) => (isJsonArray(list) ? list : []));
-  const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
+  const [allowed = [], denied = []] = [allow, deny].map((list) => toJsonList(list));
+  const toMistake = (index: number, message: string, remedy: string): ValueMistake => ({
     code: 'module-without-effect',
-    path,
+    path: ['deny', index],
     message,
     remedy,
   });
-  const list = (name: 'allow' | 'deny', patterns: readonly Json[] = []) =>
-    patterns.flatMap((pattern, index) => (pattern === '' ? [toMistake([name, index], EMPTY[name], NO_EMPTY)] : []));
-  const both = (denied ?? []).flatMap((pattern, index) =>
-    pattern !== '' && allowed?.includes(pattern) === true
-      ? [toMistake(['deny', index], `denies and allows ${JSON.stringify(pattern)}: allow decides`, KEEP_ONE)]
-      : [],
-  );
-  const isOpen = allowed !== undefined && allowed.length > 0 && denied?.length === 0;
-  return [
-    ...(isOpen ? [toMistake(['allow'], 'admits every user agent: it denies none', DENY_FIRST)] : []),
-    ...list('allow', allowed),
-    ...list('deny', denied),
-    ...both,
-  ];
+  const both = denied.filter((pattern) => pattern !== '' && allowed.includes(pattern));
+  return denied.flatMap((pattern, index) => {
+    if (pattern === '') return [toMistake(index, EMPTY_DENY, NO_EMPTY)];
+    if (!both.includes(pattern) || both.length === denied.length) return [];
+    return [toMistake(index, `denies and allows ${JSON.stringify(pattern)}: allow decides`, KEEP_ONE)];
+  });
 }
 
-const EMPTY = {
-  allow: 'has an empty allow pattern, which matches every user agent, so nothing is denied',
-  deny: 'has an empty deny pattern, which matches every user agent',
-} as const;
+const EMPTY_DENY = 'has an empty deny pattern, which matches every user agent';
 const NO_EMPTY = 'Remove the empty pattern. To match every user agent on purpose, write `.*`.';
 const KEEP_ONE = 'Remove the pattern from one of the lists.';
-const DENY_FIRST = 'Add to deny what is not allowed: `deny: [".*"]` denies every user agent that allow does not match.';

@@ -1,12 +1,15 @@
-import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type JsonObject, toJsonList } from '../../model/json.ts';
 import type { FieldPath } from '../../model/state.ts';
+import { INVALID_EXPRESSION, joinEffects, NO_EFFECT, NOT_SHOWN, placeEffect } from '../access-effect.ts';
 import {
+  type AccessEffect,
   createModuleType,
   field,
   idOf,
   jsonWithLists,
   listOf,
   objectOf,
+  type ReadCondition,
   refTo,
   setOf,
   text,
@@ -44,7 +47,7 @@ const ACTION = objectOf(
     ),
   },
   'policy action',
-  listConfigMistakes,
+  { findMistakes: listConfigMistakes, judgeAccess: judgeAction },
 );
 
 const RULE = objectOf(
@@ -57,7 +60,7 @@ const RULE = objectOf(
     actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic: one action or a list.'),
   },
   'policy rule',
-  listUnreachableActions,
+  { findMistakes: listUnreachableActions, judgeAccess: judgeRule },
 );
 
 export const TCP_EDGE = defineKind({
@@ -152,6 +155,53 @@ export const TCP_EDGE = defineKind({
     ),
   },
 });
+
+/** A rule restricts if one of its actions does, and its conditions can be true. */
+function judgeRule({ expressions, actions }: JsonObject, readCondition: ReadCondition): AccessEffect {
+  if (actions === undefined) return { effect: 'unknown', why: NOT_SHOWN, path: ['actions'] };
+  const judged = toJsonList(actions).map((action, index) =>
+    placeEffect(isJsonObject(action) ? judgeAction(action) : NO_EFFECT, ['actions', index]),
+  );
+  const effect = joinEffects(judged);
+  if (effect.effect !== 'restricts' && effect.effect !== 'unknown') return effect;
+  if (expressions === undefined) return { effect: 'unknown', why: NOT_SHOWN, path: ['expressions'] };
+  const conditions = toJsonList(expressions).map((text) => readCondition(String(text)));
+  const never = conditions.indexOf('never');
+  if (never >= 0) return { effect: 'open', why: 'its expression is never true', path: ['expressions', never] };
+  const invalid = conditions.indexOf('invalid');
+  if (invalid >= 0) return { effect: 'open', why: INVALID_EXPRESSION, path: ['expressions', invalid] };
+  const unread = conditions.indexOf('unreadable');
+  if (unread >= 0)
+    return { effect: 'unknown', why: 'its expression cannot be read here', path: ['expressions', unread] };
+  return effect;
+}
+
+function judgeAction({ type, config }: JsonObject): AccessEffect {
+  switch (type) {
+    case 'deny':
+      return { effect: 'restricts' };
+    case 'log':
+      return NO_EFFECT;
+    case 'restrict-ips':
+      if (config === undefined) return { effect: 'unknown', why: NOT_SHOWN, path: ['config'] };
+      return placeEffect(judgeAddresses(isJsonObject(config) ? config : {}), ['config']);
+    default:
+      return { effect: 'unknown', why: `the action ${JSON.stringify(type ?? null)} is not known here`, path: ['type'] };
+  }
+}
+
+function judgeAddresses({ enforce = true, allow, deny, ip_policies: policies }: JsonObject): AccessEffect {
+  if (enforce === false) return NO_EFFECT;
+  if (enforce !== true) return { effect: 'unknown', why: '`enforce` is not true or false', path: ['enforce'] };
+  if (toJsonList(policies).length > 0) return { effect: 'restricts' };
+  const [allowed, denied] = [allow, deny].map((list) => toJsonList(list).map(String));
+  if (allowed === undefined || denied === undefined || allowed.length + denied.length === 0)
+    return { effect: 'open', why: 'it names no address', path: [] };
+  if (allowed.length > 0 && isSameJson(allowed.toSorted(), denied.toSorted()))
+    return { effect: 'open', why: 'it allows and denies the same addresses', path: ['deny'] };
+  const why = denied.length === 0 ? FORMATS.cidr.findOpening?.(allowed) : undefined;
+  return why === undefined ? { effect: 'restricts' } : { effect: 'open', why, path: ['allow'] };
+}
 
 /** Finds members of a config that its action does not know, and values that the action cannot use. */
 function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake[] {

@@ -101,6 +101,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   action: { rule: 'compared', by: 'the action of a change' },
   differences: { rule: 'members', of: DIFFERENCE_MEMBERS },
   dangers: { rule: 'members', of: DANGER_MEMBERS },
+  isOpenToEveryone: DERIVED,
   token: { rule: 'equal', name: 'token' },
   live: { rule: 'members', of: LIVE_MEMBERS },
   desired: { rule: 'compared', by: 'the fields of a create or a replace' },

@@ -14,6 +14,7 @@ import {
   toCode,
 } from '../document.ts';
 import type { FormatOptions, PlanReport } from '../report.ts';
+import { formatShortList } from '../view/danger-view.ts';
 import { DUE_DAYS } from '../view/due-view.ts';
 import { createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
@@ -61,6 +62,7 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'error')),
       ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
       ...changes,
+      ...listOpenBlocks(view.open, options),
       ...listListBlocks('done', view.done, 'warning'),
       ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
       ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
@@ -140,6 +142,20 @@ function listDueTables(due: PlanView['due']): readonly TableBlock[] {
       isDetail: false,
     },
   ];
+}
+
+/** The new resources that are open on purpose. `--compact` names the first ones on one line. */
+function listOpenBlocks(
+  open: PlanView['open'],
+  { compact = false }: Pick<FormatOptions, 'compact'>,
+): readonly ListBlock[] {
+  if (!compact || open.length === 0) return listListBlocks('open', open.map(formatOpen), 'warning');
+  const names = formatShortList(open.map(({ address }) => address));
+  return [{ block: 'list', items: [`${PLAN_LIST_HEADINGS.open}: ${names}`], weight: 'warning' }];
+}
+
+function formatOpen({ address, said }: PlanView['open'][number]): Text {
+  return [toCode(address), said === '' ? '' : `: ${said}`];
 }
 
 /** Lint warnings of one rule. Positions are code, so that users can copy them. */

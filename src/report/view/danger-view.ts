@@ -1,11 +1,11 @@
-import { findAccessRuleCaption } from '../../kinds/dangers.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import { findMemberType } from '../../kinds/walk.ts';
+import { findAccessRuleCaption, findMemberType } from '../../kinds/walk.ts';
 import { type Change, formatChangeAddress } from '../../model/change.ts';
 import {
   countDangersByGroup,
   DANGER_GROUP_NAMES,
+  DANGERS,
   type Danger,
   type DangerGroup,
   type DangerGroupCounts,
@@ -210,115 +210,102 @@ interface ClauseContext {
   readonly tense: Tense;
 }
 
-/**
- * The clauses whose words are always the same: for a planned change, which follows `will`, for a change that has
- * happened, and what follows both: the field with both its sides, only its path, its former value, or nothing.
- */
-const WORDINGS = {
-  'restriction-disabled': ['have this disabled:', 'has this disabled:', 'sides'],
-  'restriction-changed': ['have another restriction:', 'has another restriction:', 'sides'],
-  'access-widened': ['widen access:', 'widens access:', 'sides'],
-  'address-changed': ['be reached elsewhere:', 'is reached elsewhere:', 'sides'],
-  'target-removed': ['no longer have a backend:', 'no longer has a backend:', 'sides'],
-  'target-disabled': ['have its backend disabled:', 'has its backend disabled:', 'sides'],
-  'target-changed': ['send traffic elsewhere:', 'sends traffic elsewhere:', 'sides'],
-  'no-weight': ['send traffic to no member:', 'sends traffic to no member:', 'sides'],
-  'longer-validity': ['be valid for longer:', 'is valid for longer:', 'sides'],
-  'rules-reordered': ['have its rules in another order:', 'has its rules in another order:', 'path'],
-  ended: ['no longer be valid from', 'is no longer valid since', 'former'],
-  'not-valid-yet': ['not be valid before', 'is not valid before', 'former'],
-  'token-revoked': ['lose its token', 'lost its token', 'nothing'],
-  unprotected: ['no longer be protected', 'is no longer protected', 'nothing'],
-} as const;
-
-type DangerWithWording = keyof typeof WORDINGS;
-
-function hasWording(danger: Danger['danger']): danger is DangerWithWording {
-  return Object.hasOwn(WORDINGS, danger);
-}
-
+/** The clause of a danger. `DANGERS` has its words. */
 function createClause(danger: Danger, context: ClauseContext): Clause {
-  const { kind, change, names, tense } = context;
-  const { danger: what } = danger;
+  const { [context.tense]: template } = pickClauses(danger, context);
+  const fillIn: Readonly<Record<string, () => string>> = {
+    path: () => toPrintable(danger.path ?? ''),
+    rule: () => formatRuleName(findDangerType(danger, context), danger.to ?? danger.from ?? null),
+    missing: () => (isUniqueField(danger, context) ? 'a resource' : `its ${toPrintable(danger.path ?? '')}`),
+    during: () => formatGapTime(danger),
+    token: () => formatToken(danger, context),
+    old: () => `${context.change.action === 'replace' ? 'old ' : ''}${context.kind?.title ?? 'resource'}`,
+    owner: () => quoteIfNeeded(String(danger.from)),
+  };
+  const lead = template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillIn[name]?.() ?? whole);
+  const values = formatClauseValues(danger, context);
+  // Words that need no values have no colon of their own.
+  const isOpen = values !== '' && hasColon(danger.danger) && !lead.endsWith(':');
+  return { lead: isOpen ? `${lead}:` : lead, values };
+}
+
+function pickClauses({ danger, path, from }: Danger, { kind, change }: ClauseContext): Readonly<Record<Tense, string>> {
+  const { ofWhole, ofRestriction, ofDeleted, ...words } = DANGERS[danger];
+  const isWhole = danger === 'gap' ? from === undefined : path === undefined;
+  const unset = danger === 'unrestricted' ? kind?.fields[path ?? '']?.summary?.unset : undefined;
+  if (unset !== undefined) return { planned: unset, happened: unset };
+  return (
+    (isWhole ? ofWhole : undefined) ??
+    (kind?.restrictsAccess === true ? ofRestriction : undefined) ??
+    (change.action === 'delete' ? ofDeleted : undefined) ??
+    words
+  );
+}
+
+function hasColon(danger: DangerName): boolean {
+  return danger === 'unrestricted' || DANGERS[danger].values === 'rule';
+}
+
+function findDangerType({ path = '' }: Danger, { kind }: ClauseContext): OptionalFieldType {
+  return kind === undefined ? undefined : findFieldType(kind, path);
+}
+
+function isUniqueField({ path = '' }: Danger, { kind }: ClauseContext): boolean {
+  return kind?.fields[path]?.unique === true;
+}
+
+/** The values that follow the words of a danger. Empty if there are none. */
+function formatClauseValues(danger: Danger, context: ClauseContext): string {
+  const { names } = context;
   const path = toPrintable(danger.path ?? '');
-  const former = toPrintable(String(danger.from));
-  const sides = `${path} ${formatDangerSides(kind, danger, names)}`;
-  const clause = (planned: string, happened: string, values: string): Clause => ({
-    lead: tense === 'planned' ? `will ${planned}` : happened,
-    values,
-  });
-  if (hasWording(what)) {
-    const [planned, happened, follows] = WORDINGS[what];
-    return clause(planned, happened, { sides, path, former, nothing: '' }[follows]);
-  }
-  const owner = quoteIfNeeded(String(danger.from));
-  switch (what) {
-    case 'address-removed':
-      return change.action === 'delete'
-        ? clause('be deleted, and no longer be reached at', 'is no longer reached at', sides)
-        : clause('no longer be reached at', 'is no longer reached at', sides);
-    case 'restriction-removed':
-      if (path === '') return clause('no longer restrict access', 'no longer restricts access', '');
-      return kind?.restrictsAccess === true
-        ? clause('no longer restrict:', 'no longer restricts:', sides)
-        : clause('no longer be restricted:', 'is no longer restricted:', sides);
-    case 'unrestricted': {
-      const lead = kind?.fields[danger.path ?? '']?.summary?.unset ?? `is not restricted by ${path}`;
-      return danger.from === undefined ? { lead, values: '' } : { lead: `${lead}:`, values: sides };
-    }
-    case 'rule-removed':
-    case 'rule-changed':
-    case 'rule-added':
-      return createRuleClause(danger, context);
-    case 'lockout':
-      return { lead: 'may lock out the user who applies it', values: '' };
+  if (danger.path === undefined && danger.danger === 'restriction-removed') return '';
+  const type = findDangerType(danger, context);
+  const [before, after] = [danger.from, danger.to].map((side) => formatDangerValue(type, side, names));
+  const { values } = DANGERS[danger.danger];
+  switch (values) {
+    case 'sides':
+      return before === NOTHING && after === NOTHING ? path : `${path} ${before} → ${after}`;
+    case 'added':
+      return `${path} + ${after}`;
+    case 'lost':
+      return `${path} ${before}`;
     case 'gap':
-      return createGapClause(danger, context);
-    case 'new-values':
-      return clause(`get a new \`${path}\` from the service`, `got a new \`${path}\` from the service`, '');
-    case 'token':
-      return createTokenClause(danger, context);
-    case 'stays-valid': {
-      const old = `the ${change.action === 'replace' ? 'old ' : ''}${kind?.title ?? 'resource'} valid until`;
-      return clause(`leave ${old}`, `left ${old}`, former);
-    }
-    case 'released':
-      return clause(`be released: it belongs to ${owner}`, `was released: it belonged to ${owner}`, '');
-    case 'handed-over':
-      return clause(`be taken over from the stack ${owner}`, `was taken over from the stack ${owner}`, '');
+      return formatGapValues(danger, context);
+    case 'kept':
+      // A disabled field keeps its values, so show the same values only once.
+      return typeof danger.from === 'boolean' ? `${path} ${before} → ${after}` : `${path} (${before})`;
+    case 'former':
+      return toPrintable(String(danger.from));
+    case 'new':
+      return toPrintable(String(danger.to ?? ''));
+    case 'rule':
+      return listRuleParts(type, { from: danger.from, to: danger.to }, names).join('; ');
+    case 'path':
+      return path;
+    case 'nothing':
+      return '';
     default:
-      return assertNever(what);
+      return assertNever(values);
   }
 }
 
-function createTokenClause({ to }: Danger, { change, tense }: ClauseContext): Clause {
-  const what = `${change.action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
-  return { lead: tense === 'planned' ? `will get ${what}` : `got ${what}`, values: toPrintable(String(to ?? '')) };
+function formatToken({ to }: Danger, { change }: ClauseContext): string {
+  return `${change.action === 'create' ? 'its first token' : 'a new token'}${to === undefined ? '' : ', which goes to'}`;
 }
 
-function createGapClause({ path = '', from, writes = 0, limitMs }: Danger, { kind, tense }: ClauseContext): Clause {
+function formatGapTime({ writes = 0, limitMs }: Danger): string {
   const time =
     limitMs === undefined
       ? ''
       : `, which ${writes === 1 ? 'takes' : 'take'} ${formatWaitTime(limitMs)} once the rate limit is reached`;
-  const during = `during ${formatCount(writes, 'write')}${time}`;
-  const [field, isPlanned] = [toPrintable(path), tense === 'planned'];
-  if (from === undefined)
-    return { lead: `${isPlanned ? 'will be' : 'was'} without its ${field} ${during}`, values: '' };
-  const given = toPrintable(isJsonArray(from) ? from.map(String).join(', ') : String(from));
-  const isMissing = kind?.fields[path]?.unique === true;
-  const lead = `${isPlanned ? 'will leave' : 'left'} without ${isMissing ? 'a resource' : `its ${field}`} ${during}:`;
-  return { lead, values: isMissing ? `${field} ${given}` : given };
+  return `during ${formatCount(writes, 'write')}${time}`;
 }
 
-/** Returns, for example, `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
-function createRuleClause({ danger, path = '', from, to }: Danger, { kind, names, tense }: ClauseContext): Clause {
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const rule = formatRuleName(type, to ?? from ?? null);
-  const parts = listRuleParts(type, { from, to }, names);
-  const verb = tense === 'planned' ? 'will have' : 'has';
-  const lead = `${verb} the ${rule} ${danger.slice('rule-'.length)} (${toPrintable(path)})`;
-  return { lead: parts.length === 0 ? lead : `${lead}:`, values: parts.join('; ') };
+function formatGapValues(danger: Danger, context: ClauseContext): string {
+  const { path = '', from } = danger;
+  if (from === undefined) return '';
+  const given = toPrintable(isJsonArray(from) ? from.map(String).join(', ') : String(from));
+  return isUniqueField(danger, context) ? `${toPrintable(path)} ${given}` : given;
 }
 
 /** Returns, for example, ``deny rule `europe` ``. */
@@ -362,20 +349,6 @@ function listRuleParts(
  * The maximum number of characters of a value in a danger: three lines of a terminal. The change shows the whole value.
  */
 const MAX_VALUE = 240;
-
-function formatDangerSides(
-  kind: Kind | undefined,
-  { danger, path = '', from, to }: Danger,
-  names: ResourceNames,
-): string {
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const [before, after] = [from, to].map((side) => formatDangerValue(type, side, names));
-  if (danger === 'access-widened') return `+ ${after}`;
-  if (danger === 'address-removed') return `${before}`;
-  // A disabled field keeps its values, so show the same values only once.
-  const isDisabled = danger === 'restriction-disabled' || danger === 'target-disabled';
-  return isDisabled && typeof from !== 'boolean' ? `(${before})` : `${before} → ${after}`;
-}
 
 const NOTHING = '(none)';
 

@@ -1,4 +1,5 @@
 import { createWriteRequestLine } from '../../kinds/request-body.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
 import {
   CHANGE_ACTIONS,
   type Change,
@@ -48,6 +49,8 @@ export interface PlanView {
   readonly dangerCount: string;
   /** In the order of the names in PlanPart: deletes and replaces first, drift to revert last. No part is empty. */
   readonly parts: readonly PlanPart<ShownChange>[];
+  /** The new resources that everyone may use, because their manifests ask for no restriction. */
+  readonly open: readonly OpenView[];
   /** Notes on resources that the plan does not change. Each sentence starts with an address. */
   readonly unchanged: readonly string[];
   readonly due: readonly DueView[];
@@ -70,6 +73,12 @@ export interface PlanView {
   readonly isEmpty: boolean;
   /** Whether the plan changes something, and nothing refuses it. */
   readonly isApplicable: boolean;
+}
+
+interface OpenView {
+  readonly address: string;
+  /** What everyone may do, such as `may bind anything`. Empty if the kind has no words for it. */
+  readonly said: string;
 }
 
 interface LintView {
@@ -122,6 +131,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
         show: () => createChangeView(share, names, { warnings: caused.get(share.change.address) }),
       })),
     })),
+    open: listOpen(changes),
     due: listDue(changes, plan.made?.at),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap((one) => listUnchangedNotes(one, names)),
     done: listDone(redacted),
@@ -167,6 +177,14 @@ export function listUnchangedNotes(change: Change, names: ResourceNames): readon
   return [...notes, ...listLeftNotes(change, names), ...listSpellingNotes(change)].map(
     (note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`,
   );
+}
+
+function listOpen(changes: readonly Change[]): readonly OpenView[] {
+  return changes.flatMap(({ action, isOpenToEveryone, address, kind }) => {
+    if (action !== 'create' || isOpenToEveryone !== true) return [];
+    const lists = findKind(kind)?.specFields.filter(([, { restriction }]) => restriction === 'allow-list-or-all') ?? [];
+    return [{ address: quoteIfNeeded(address), said: lists.map(([, { summary }]) => summary?.unset ?? '').join(', ') }];
+  });
 }
 
 function listDone({ done = [] }: Plan): readonly string[] {

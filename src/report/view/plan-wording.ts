@@ -52,6 +52,7 @@ export function describeTargetLimit(targets: readonly string[], exclusions: read
 }
 
 export const PLAN_LIST_HEADINGS = {
+  open: 'Open to everyone, as written',
   lint: 'Lint warnings (edgewise validate shows them in full)',
   done: 'Approved, and done already',
   members: 'Settings, options and consents that differ',

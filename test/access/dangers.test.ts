@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listResourceTransitionDangers, type ResourceState } from '../../src/kinds/dangers.ts';
+import { listResourceTransitionDangers, type ResourceState } from '../../src/access/dangers.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
@@ -58,7 +58,24 @@ const CASES: readonly (readonly [
     [],
     [],
   ],
-  ['an empty filter that goes', 'HTTPSEdgeRoute', { ...FILTER, user_agent_filter: {} }, FILTER, [], []],
+  [
+    'an empty filter that goes',
+    'HTTPSEdgeRoute',
+    { ...FILTER, user_agent_filter: {} },
+    FILTER,
+    [
+      'access restriction-removed user_agent_filter: {"allow":[],"deny":[],"enabled":true} (it restricted nothing before: it denies no user agent)',
+    ],
+    ['access unrestricted user_agent_filter.deny (it denies no user agent)'],
+  ],
+  [
+    'a backend that is gone while its module stays',
+    'TCPEdge',
+    { backend: { backend_id: 'bkdhr_one' } },
+    { backend: { backend_id: null } },
+    ['traffic target-removed backend.backend_id: "bkdhr_one"'],
+    [],
+  ],
   [
     'other policies, which nobody here can compare',
     'TCPEdge',
@@ -214,7 +231,7 @@ const CASES: readonly (readonly [
     'Credential',
     undefined,
     {},
-    ['secrets unrestricted acl'],
+    ['secrets unrestricted acl (it is empty)'],
     ['secrets token-revoked token (agents with the old token are disconnected)'],
   ],
   [
@@ -395,6 +412,20 @@ describe('the dangers of', () => {
     ['a resource that is adopted', {}, { stack: 'b' }, []],
   ] as const)('%s', (_claim, from, to, dangers) => {
     expect(list('TCPEdge', { spec: {}, ...from }, { spec: {}, ...to })).toEqual(dangers);
+  });
+
+  it('a switch that the service does not show are that it may be off', () => {
+    const { enforced: _, ...hidden } = normalizeSpec(getKind('IPRestriction'), RESTRICTION);
+    const shown = toSide('IPRestriction', RESTRICTION);
+    const unknown = 'access restriction-unknown enforced (the service does not show it)';
+    expect(list('IPRestriction', { spec: hidden }, shown)).toEqual([unknown]);
+    expect(list('IPRestriction', shown, { spec: hidden })).toEqual([unknown]);
+    const module = toSide('TCPEdge', { ip_restriction: POLICIES });
+    const spec = { ...module?.spec, ip_restriction: POLICIES };
+    const inside = 'access restriction-unknown ip_restriction.enabled (the service does not show it)';
+    expect(list('TCPEdge', { spec }, module)).toEqual([inside]);
+    expect(list('TCPEdge', module, { spec })).toEqual([inside]);
+    expect(list('TCPEdge', { spec }, toSide('TCPEdge', {}))).toEqual([inside]);
   });
 
   it('the end of a protected resource', () => {

@@ -1,7 +1,15 @@
+import { EMPTY, placeEffect } from '../kinds/access-effect.ts';
+import type { AccessEffect, Field, FieldType, NamedField } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
+import { isUnset } from '../kinds/normalize.ts';
+import { fillOmittedFields, fillOmittedMembers, isAllowedEarlier } from '../kinds/read-response.ts';
+import { findAccessRuleCaption } from '../kinds/walk.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
 import {
+  findMember,
   isJsonArray,
   isJsonObject,
   isSameJson,
@@ -11,19 +19,25 @@ import {
   toJsonList,
 } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { Field, FieldType, NamedField } from './field.ts';
-import { FORMATS } from './formats.ts';
-import { isRotatable, type Kind } from './kind.ts';
-import { isUnset } from './normalize.ts';
-import { fillOmittedFields, isAllowedEarlier } from './read-response.ts';
+import {
+  isOfRules,
+  isPlainSwitch,
+  isSwitchedOff,
+  judgeField,
+  judgeMapValue,
+  listRestrictingFields,
+  readSwitch,
+} from './restrictions.ts';
 
 /** A state of a resource, for comparison with another state. */
 export interface ResourceState {
-  /** The spec in normal form. */
+  /** The spec in normal form. A field that the service does not show is absent. */
   readonly spec: Spec;
   readonly protect?: boolean | undefined;
   /** The stack that owns the resource. Absent if no stack owns it. */
   readonly stack?: string | undefined;
+  /** For a new resource: its manifest asks for no restriction. */
+  readonly isOpenOnPurpose?: boolean | undefined;
 }
 
 /**
@@ -36,10 +50,10 @@ export function listResourceTransitionDangers(
   from: ResourceState | undefined,
   to: ResourceState | undefined,
 ): readonly Danger[] {
-  // A part that a response leaves out counts as empty, so that equal rules are equal.
+  // Beside access, a part that a response leaves out counts as empty.
   const [before, after] = [from, to].map((state) => state && fillOmittedFields(kind, state.spec));
   return sortDangersByGroup([
-    ...listAccessFacts(kind, before, after).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
+    ...listAccessFacts(kind, from, to).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
     ...listLockouts(kind, before, after),
     ...listTrafficFacts(kind, before, after).map((fact) => ({ group: 'traffic' as const, ...fact })),
     ...listSecretDangers(kind, before, after),
@@ -56,29 +70,37 @@ function toAccessGroup(kind: Kind): DangerGroup {
   return isRotatable(kind) ? 'secrets' : 'access';
 }
 
-function listAccessFacts(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly DangerFact[] {
+function listAccessFacts(
+  kind: Kind,
+  from: ResourceState | undefined,
+  to: ResourceState | undefined,
+): readonly DangerFact[] {
   const fields = kind.specFields;
   if (to !== undefined)
-    return from === undefined ? listUnrestricted(fields, to) : compareFieldDangers(fields, from, to, []);
-  if (from === undefined || !kind.restrictsAccess || isSwitchedOff(fields, from)) return [];
+    return from === undefined ? listOpenings(kind, to) : compareFieldDangers(fields, from.spec, to.spec, []);
+  if (from === undefined || !kind.restrictsAccess || isSwitchedOff(fields, from.spec)) return [];
   return [{ danger: 'restriction-removed' }];
 }
 
-/** Lists the fields of a new resource that allow every caller because they are empty. */
-function listUnrestricted(fields: readonly NamedField[], to: Spec): readonly DangerFact[] {
-  return fields.flatMap(([name, field]): readonly DangerFact[] => {
-    const isOpen = field.restriction === 'allow-list-or-all' && listValueMembers(to[name]).length === 0;
-    return isOpen ? [createUnrestrictedFact([name], undefined)] : [];
+/**
+ * Lists what should restrict a new resource and does not, or may not. A connection passes every module, so beside one
+ * that restricts, the others are only for lint.
+ */
+function listOpenings(kind: Kind, { spec, isOpenOnPurpose = false }: ResourceState): readonly DangerFact[] {
+  if (kind.restrictsAccess) return [];
+  const judged = listRestrictingFields(kind).map(([name, field]) => ({
+    field,
+    effect: placeEffect(judgeField(field, spec[name]), [name]),
+    path: [name],
+  }));
+  const isClosed = judged.some(({ field, effect }) => isModule(field) && effect.effect === 'restricts');
+  return judged.flatMap(({ field, effect, path }) => {
+    const isWished = field.restriction === 'allow-list-or-all' && isOpenOnPurpose;
+    return (isModule(field) ? isClosed : isWished) ? [] : createEffectFact(effect, path);
   });
 }
 
-function createUnrestrictedFact(path: FieldPath, from: Json | undefined): DangerFact {
-  return { danger: 'unrestricted', path: formatPath(path), ...toSides(from, undefined) };
-}
-
-/**
- * Compares the fields of an object. If a switch among them is off, ignores the other fields, which then have no effect.
- */
+/** Compares the fields of an object. If a switch among them is off, ignores the others, which then have no effect. */
 function compareFieldDangers(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -86,20 +108,26 @@ function compareFieldDangers(
   path: FieldPath,
 ): readonly DangerFact[] {
   if (isSwitchedOff(fields, from)) return [];
-  const switches = fields.filter(([, { restriction, type }]) => restriction === 'while-on' && type.type === 'boolean');
-  const off = switches.filter(([name]) => to[name] !== true);
+  const off = fields.filter(([name, field]) => isPlainSwitch(field) && readSwitch(to[name]) === 'off');
   return (off.length > 0 ? off : fields).flatMap(([name, field]) =>
     compareField(field, from[name], to[name], [...path, name]),
   );
 }
 
-function isSwitchedOff(fields: readonly NamedField[], value: JsonObject): boolean {
-  return fields.some(
-    ([name, { restriction, type }]) => restriction === 'while-on' && type.type === 'boolean' && value[name] !== true,
-  );
+/** Compares a field of a resource. A list that admits everyone, or may do so, is reported as a whole. */
+function compareField(
+  field: Field,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): readonly DangerFact[] {
+  if (from === undefined ? to === undefined : to !== undefined && isSameJson(from, to)) return [];
+  if (field.restriction === 'while-on') return compareSwitch(field, from, to, path);
+  return compareOpening(field, from, to, path) ?? compareMode(field, from, to, path);
 }
 
-function compareField(
+/** Compares values that both restrict. */
+function compareMode(
   field: Field,
   from: Json | undefined,
   to: Json | undefined,
@@ -107,19 +135,15 @@ function compareField(
 ): readonly DangerFact[] {
   switch (field.restriction) {
     case undefined:
-      return compareInner(field, from, to, path);
     case 'while-on':
-      return compareSwitch(field, from, to, path);
+      return [];
     case 'by-each':
-      return compareRestrictions(from, to, path);
+      return compareRestrictions(field.type, from, to, path);
     case 'allow-list':
-      return compareAdmitted(field, from, to, path);
     case 'allow-list-or-all':
-      if (listValueMembers(from).length === 0) return [];
-      if (listValueMembers(to).length === 0) return [createUnrestrictedFact(path, from)];
       return compareAdmitted(field, from, to, path);
     case 'by-rules':
-      return compareRules(field.type, { from: toJsonList(from), to: toJsonList(to) }, path);
+      return compareRules(field.type, { from, to }, path);
     case 'unproven':
       return isSameJson(from ?? null, to ?? null) ? [] : [createMemberFact('restriction-changed', from, to, path)];
     default:
@@ -127,14 +151,24 @@ function compareField(
   }
 }
 
-function compareInner(
-  { type }: Field,
+/**
+ * The dangers of a field outside of modules if one side admits everyone, or may do so. `undefined` if its members
+ * decide. Each value of a map is a restriction of its own.
+ */
+function compareOpening(
+  field: Field,
   from: Json | undefined,
   to: Json | undefined,
   path: FieldPath,
-): readonly DangerFact[] {
-  if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return compareFieldDangers(Object.entries(type.fields), from, to, path);
+): readonly DangerFact[] | undefined {
+  const [before, after] = [from, to].map((value) => judgeField(field, value));
+  if (before === undefined || after === undefined || before.effect === 'none') return undefined;
+  if (before.effect === 'unknown' && after.effect !== 'open') return createEffectFact(placeEffect(before, path), path);
+  if (after.effect === 'unknown')
+    return before.effect === 'open' ? [] : createEffectFact(placeEffect(after, path), path);
+  if (field.restriction === 'by-each') return undefined;
+  if (before.effect === 'open') return [];
+  return after.effect === 'open' ? [createOpenFact(after.why, from, to, path)] : undefined;
 }
 
 function compareSwitch(
@@ -143,13 +177,56 @@ function compareSwitch(
   to: Json | undefined,
   path: FieldPath,
 ): readonly DangerFact[] {
-  const wasInForce = isRestrictionOn(from) && restricts(field.type, from);
-  if (!wasInForce) return isRestrictionOn(to) ? compareAllRules(field.type, {}, to, path) : [];
-  if (isRestrictionOn(to)) return compareInner(field, from, to, path);
-  // Report each removed rule, not one removed restriction: it is unknown whether the rules kept any caller out.
-  if (isUnset(to) && isOfRules(field.type)) return compareAllRules(field.type, from, {}, path);
-  const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
-  return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to) }];
+  const [before, after] = [judgeField(field, from), judgeField(field, to)];
+  switch (readSwitch(from)) {
+    case 'off': {
+      if (readSwitch(to) !== 'on') return [];
+      const opening = after.effect === 'open' ? createEffectFact(placeEffect(after, path), path) : [];
+      return [...opening, ...compareAllRules(field.type, {}, to, path)];
+    }
+    case 'unknown':
+      return createEffectFact(placeEffect(after.effect === 'open' ? after : before, path), path);
+    default:
+      return compareFromOn(field.type, { from, to, before, after }, path);
+  }
+}
+
+interface SwitchSides {
+  readonly from: Json | undefined;
+  readonly to: Json | undefined;
+  readonly before: AccessEffect;
+  readonly after: AccessEffect;
+}
+
+function compareFromOn(
+  type: FieldType,
+  { from, to, before, after }: SwitchSides,
+  path: FieldPath,
+): readonly DangerFact[] {
+  const state = readSwitch(to);
+  if (state === 'unknown') return createEffectFact(placeEffect(after, path), path);
+  if (state === 'off') {
+    // Report each removed rule, not one removed restriction: it is unknown whether the rules kept any caller out.
+    const rules = isUnset(to) ? compareAllRules(type, from, {}, path) : [];
+    if (rules.length > 0) return rules;
+    const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
+    const consequence = before.effect === 'open' ? `it restricted nothing before: ${before.why}` : undefined;
+    return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to), consequence }];
+  }
+  const rules = compareAllRules(type, from, to, path);
+  const isOpened = before.effect !== 'open' && after.effect === 'open';
+  if (isOfRules(type)) return [...(isOpened ? createEffectFact(placeEffect(after, path), path) : []), ...rules];
+  if (before.effect === 'open') return [];
+  if (after.effect === 'open') {
+    const [part = ''] = after.path;
+    return [createOpenFact(after.why, findMember(from, String(part)), findMember(to, String(part)), [...path, part])];
+  }
+  if (after.effect === 'unknown') return createEffectFact(placeEffect(after, path), path);
+  if (before.effect === 'unknown') return createEffectFact(placeEffect(before, path), path);
+  if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
+  return Object.entries(type.fields).flatMap(([name, field]) =>
+    compareMode(field, from[name], to[name], [...path, name]),
+  );
 }
 
 /** Reports every rule of a policy that is enabled or removed as a whole. The side without the policy is `{}`. */
@@ -162,47 +239,51 @@ function compareAllRules(
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return Object.entries(type.fields)
     .filter(([, { restriction }]) => restriction === 'by-rules')
-    .flatMap(([name, field]) =>
-      compareRules(field.type, { from: toJsonList(from[name]), to: toJsonList(to[name]) }, [...path, name]),
-    );
+    .flatMap(([name, field]) => compareRules(field.type, { from: from[name], to: to[name] }, [...path, name]));
 }
 
-function isOfRules(type: FieldType): boolean {
-  const inner = type.type === 'object' ? Object.values(type.fields) : [];
-  const protecting = inner.filter(({ restriction }) => restriction !== undefined);
-  return protecting.length > 0 && protecting.every(({ restriction }) => restriction === 'by-rules');
+/** The fact that a value admits everyone, or may do so. None for other effects. */
+function createEffectFact(effect: AccessEffect, path: FieldPath): readonly DangerFact[] {
+  if (effect.effect !== 'open' && effect.effect !== 'unknown') return [];
+  const danger = effect.effect === 'open' ? 'unrestricted' : 'restriction-unknown';
+  return [{ danger, path: formatPath(effect.path.length === 0 ? path : effect.path), consequence: effect.why }];
 }
 
-/** Whether an enabled module restricts access. It does not if all its restricting fields are empty. */
-function restricts(type: FieldType, value: Json | undefined): boolean {
-  if (type.type !== 'object' || !isJsonObject(value)) return true;
-  const inner = Object.entries(type.fields).filter(([, { restriction }]) => restriction !== undefined);
-  return inner.length === 0 || inner.some(([name]) => listValueMembers(value[name]).length > 0);
-}
-
-/** Whether a switch is true, or a module is set and not disabled. */
-function isRestrictionOn(value: Json | undefined): boolean {
-  return value === true || (isJsonObject(value) && value['enabled'] !== false);
+/** The fact that a value admits everyone from now on, with the members that it lost and found. */
+function createOpenFact(why: string, from: Json | undefined, to: Json | undefined, path: FieldPath): DangerFact {
+  const fact = createMemberFact('unrestricted', from, to, path);
+  // Without a new member, the values show that it is empty.
+  return fact.to === undefined && why === EMPTY ? fact : { ...fact, consequence: why };
 }
 
 /**
- * Reports removed members as removed restrictions. Reports a changed value in a map as a changed restriction, because
- * it may restrict more or less.
+ * Reports removed members as removed restrictions. A changed value in a map may restrict more or less, unless it admits
+ * everyone, or did.
  */
-function compareRestrictions(from: Json | undefined, to: Json | undefined, path: FieldPath): readonly DangerFact[] {
+function compareRestrictions(
+  type: FieldType,
+  from: Json | undefined,
+  to: Json | undefined,
+  path: FieldPath,
+): readonly DangerFact[] {
   const { lost } = compareMembers(from, to);
   if (lost.length === 0) return [];
   if (!isJsonObject(from) || !isJsonObject(to)) return [createMemberFact('restriction-removed', from, to, path)];
   // Sorted, because a saved plan sorts the keys of its maps.
-  const keys = Object.keys(from).sort();
-  const changed = keys.filter((key) => to[key] !== undefined && !isSameJson(from[key] ?? null, to[key]));
-  return keys
-    .filter((key) => to[key] === undefined || changed.includes(key))
-    .map((key) => ({
-      danger: changed.includes(key) ? 'restriction-changed' : 'restriction-removed',
-      path: formatPath([...path, key]),
-      ...toSides(from[key], to[key]),
-    }));
+  return Object.keys(from)
+    .sort()
+    .flatMap((key): readonly DangerFact[] => {
+      const [one, other] = [from[key], to[key]];
+      const [before, after] = [one, other].map((value) => judgeMapValue(type, key, value));
+      const at = [...path, key];
+      if (other === undefined) {
+        const consequence = before?.effect === 'open' ? `it restricted nothing before: ${before.why}` : undefined;
+        return [{ danger: 'restriction-removed', path: formatPath(at), ...toSides(one, undefined), consequence }];
+      }
+      if (isSameJson(one ?? null, other) || before?.effect === 'open') return [];
+      if (after?.effect === 'open') return [createOpenFact(after.why, one, other, at)];
+      return [{ danger: 'restriction-changed', path: formatPath(at), ...toSides(one, other) }];
+    });
 }
 
 function compareAdmitted(
@@ -234,8 +315,8 @@ function escapeRegExp(text: string): string {
 }
 
 interface RuleSides {
-  readonly from: readonly Json[];
-  readonly to: readonly Json[];
+  readonly from: Json | undefined;
+  readonly to: Json | undefined;
 }
 
 interface PlacedRule {
@@ -246,7 +327,11 @@ interface PlacedRule {
 /**
  * Compares rules, ignoring captions. Rules without an equal are paired by caption, then by position, as changed rules.
  */
-function compareRules(type: FieldType, { from, to }: RuleSides, path: FieldPath): readonly DangerFact[] {
+function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): readonly DangerFact[] {
+  // A part of a rule that a response leaves out counts as empty, so that equal rules are equal.
+  const [from = [], to = []] = [sides.from, sides.to].map((rules) =>
+    toJsonList(fillOmittedMembers(type, rules ?? null)),
+  );
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
   const lost = listUnmatched(from, before, after);
@@ -305,16 +390,6 @@ function isSameCaption(type: FieldType, left: PlacedRule, right: PlacedRule): bo
   return one !== undefined && one === other;
 }
 
-/**
- * Returns the caption of a rule of this type, or `undefined` if it has none. Changing a caption does not affect access.
- */
-export function findAccessRuleCaption(type: FieldType | undefined, rule: Json): string | undefined {
-  if (type?.type !== 'object' || !isJsonObject(rule)) return undefined;
-  const name = Object.entries(type.fields).find(([, { isCaption }]) => isCaption)?.[0];
-  const caption = name === undefined ? undefined : rule[name];
-  return typeof caption === 'string' && caption !== '' ? caption : undefined;
-}
-
 function withoutCaptions(type: FieldType, rule: Json): Json {
   if (type.type !== 'list' || type.of.type !== 'object' || !isJsonObject(rule)) return rule;
   const { fields } = type.of;
@@ -364,8 +439,8 @@ function compareTarget(
   to: Json | undefined,
   path: string,
 ): readonly DangerFact[] {
-  if (!isRestrictionOn(from)) return [];
-  if (isRestrictionOn(to)) return listChangedTargets(type, from, to, path);
+  if (readSwitch(from) !== 'on') return [];
+  if (readSwitch(to) === 'on') return listChangedTargets(type, from, to, path);
   if (isUnset(to)) return [{ danger: 'target-removed', path, ...toSides(from, undefined) }];
   return [{ danger: 'target-disabled', path, ...toSides(from, to) }];
 }
@@ -380,9 +455,10 @@ function listChangedTargets(
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return Object.entries(type.fields).flatMap(([name, inner]): readonly DangerFact[] => {
     const [before, after] = [from[name], to[name]];
-    const isTarget = inner.type.type === 'reference' && typeof before === 'string' && typeof after === 'string';
-    if (!isTarget || before === after) return [];
-    return [{ danger: 'target-changed', path: formatPath([path, name]), from: before, to: after }];
+    const at = formatPath([path, name]);
+    if (inner.type.type !== 'reference' || typeof before !== 'string' || before === after) return [];
+    if (isUnset(after)) return [{ danger: 'target-removed', path: at, ...toSides(before, undefined) }];
+    return [{ danger: 'target-changed', path: at, from: before, to: after }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,8 @@ export function createFolder(): string {
 export function createEverything(): { readonly folder: string; readonly manifests: string } {
   const repository = createFolder();
   const folder = join(repository, 'everything');
-  mkdirSync(join(repository, '.git'));
+  execFileSync('git', ['init', '--quiet', repository]);
+  writeFileSync(join(repository, '.gitignore'), 'tokens/\n');
   mkdirSync(folder);
   const files = globSync('*.yaml', { cwd: EVERYTHING }).sort().map(readExample);
   const manifests = files.join('---\n');

@@ -1,8 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { getErrorMessage } from '../model/errors.ts';
-
-/** Maximum size of one file, or of standard input. A plan file of ten thousand changes is half as large. */
-const MAX_INPUT_BYTES = 32 * 1024 * 1024;
+import { MAX_INPUT_BYTES } from '../model/json.ts';
 
 /** A file or stream was rejected, for a reason such as `is a folder, not a file`. */
 export class InputError extends Error {

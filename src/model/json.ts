@@ -98,26 +98,41 @@ export function computeUtf8ByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
+/**
+ * Maximum size of one file, or of standard input. A plan file of ten thousand changes is half as large. No larger file is
+ * written either, if edgewise must read it again.
+ */
+export const MAX_INPUT_BYTES = 32 * 1024 * 1024;
+
 /** Maximum number of values in a JSON file. The plan file of ten thousand changes has a quarter as many. */
 export const MAX_VALUES = 2_000_000;
 
 /**
- * Checks a JSON text before it is parsed. Returns the reason if the text has too many values, or is nested deeper than
- * any plan can be. `undefined` if the text is accepted. In a message, the reason follows the name of the file.
+ * Checks a JSON text before it is parsed, and before it is written to be read again. Returns the reason if the text is too
+ * large, has too many values, or is nested deeper than any plan can be. `undefined` if the text is accepted. In a message,
+ * the reason follows the name of the file.
  */
 export function checkJsonLimits(text: string): string | undefined {
-  let [values, depth, isQuoted] = [1, 0, false];
+  if (computeUtf8ByteLength(text) > MAX_INPUT_BYTES) return `is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
+  const { values, depth } = measureJson(text);
+  if (depth > MAX_FILE_DEPTH) return `is nested more than ${MAX_FILE_DEPTH} levels deep`;
+  return values > MAX_VALUES ? `has more than ${MAX_VALUES.toLocaleString('en')} values` : undefined;
+}
+
+/** Counts the values in a JSON text, and its levels, without parsing it. */
+export function measureJson(text: string): { readonly values: number; readonly depth: number } {
+  let [values, depth, deepest, isQuoted] = [1, 0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) isQuoted = !isQuoted;
     else if (isQuoted) at += unit === BACKSLASH ? 1 : 0;
     else if (unit === COMMA) values += 1;
-    else if (unit === BRACKET || unit === BRACE) [values, depth] = [values + 1, depth + 1];
-    else if (unit === BRACKET_END || unit === BRACE_END) depth -= 1;
-    if (depth > MAX_FILE_DEPTH) return `is nested more than ${MAX_FILE_DEPTH} levels deep`;
-    if (values > MAX_VALUES) return `has more than ${MAX_VALUES.toLocaleString('en')} values`;
+    else if (unit === BRACKET || unit === BRACE) {
+      [values, depth] = [values + 1, depth + 1];
+      deepest = Math.max(deepest, depth);
+    } else if (unit === BRACKET_END || unit === BRACE_END) depth -= 1;
   }
-  return undefined;
+  return { values, depth: deepest };
 }
 
 /** A plan file contains specs of manifests, each up to MAX_DEPTH deep, inside levels of its own. */

@@ -17,6 +17,7 @@ const FAILURE_STATUS = {
   already_taken: 409,
   in_use: 409,
   body_too_large: 413,
+  account_full: 413,
   bad_content_type: 415,
   expectation_failed: 417,
   misdirected: 421,

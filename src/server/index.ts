@@ -8,7 +8,7 @@ export type {
 } from '../model/server-faults.ts';
 export { type FaultInjectionOptions, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
-export type { ImportedResource } from './seed.ts';
+export type { ImportedResource, SnapshotRoom } from './seed.ts';
 export {
   parseServerSeed,
   readSnapshotFile,

@@ -7,7 +7,17 @@ import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/pa
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { formatPath } from '../model/field-path.ts';
 import { toHarmlessJson } from '../model/job-commands.ts';
-import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import {
+  checkJsonLimits,
+  computeUtf8ByteLength,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MAX_INPUT_BYTES,
+  MAX_VALUES,
+  measureJson,
+} from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 
 import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts';
@@ -270,16 +280,40 @@ export async function readSnapshotFile(
 }
 
 /**
- * Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. Rejects if the
- * path is or leads through a symbolic link that a checkout may contain. Default boundary: the working folder of the
- * process; owners are not checked.
+ * Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. Returns how much
+ * more fits. Rejects if the path is or leads through a symbolic link that a checkout may contain, and with `RangeError` if
+ * the snapshot is too large to be read again. Default boundary: the working folder of the process; owners are not checked.
  */
 export async function writeSnapshotFile(
   path: string,
   snapshot: ServerSnapshot,
   boundary: WriteBoundary = { cwd: resolve('.') },
-): Promise<void> {
-  await replaceFile(path, toHarmlessJson(`${JSON.stringify(snapshot)}\n`), { ...boundary, mode: 0o600 });
+): Promise<SnapshotRoom> {
+  const { text, room } = renderSnapshot(snapshot);
+  await replaceFile(path, text, { ...boundary, mode: 0o600 });
+  return room;
+}
+
+/** How much a snapshot may grow, so that it can be read again. */
+export interface SnapshotRoom {
+  readonly bytes: number;
+  readonly values: number;
+  /** Members of the longest list. */
+  readonly members: number;
+}
+
+/** Throws `RangeError` if the snapshot could not be read again. */
+export function renderSnapshot(snapshot: ServerSnapshot): { readonly text: string; readonly room: SnapshotRoom } {
+  const text = toHarmlessJson(`${JSON.stringify(snapshot)}\n`);
+  const finding = checkJsonLimits(text);
+  if (finding !== undefined) throw new RangeError(`It ${finding}, so it could not be read again`);
+  const lists = Object.values(snapshot.resources).map((resources) => resources.length);
+  const room = {
+    bytes: MAX_INPUT_BYTES - computeUtf8ByteLength(text),
+    values: MAX_VALUES - measureJson(text).values,
+    members: MAX_LISTED - Math.max(0, ...lists),
+  };
+  return { text, room };
 }
 
 function readSeedText(path: string): string | undefined {

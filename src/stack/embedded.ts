@@ -3,10 +3,12 @@ import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { isSuccess } from '../model/http.ts';
+import { type HttpRequest, isSuccess } from '../model/http.ts';
+import { computeUtf8ByteLength } from '../model/json.ts';
 import { parseApiKey } from '../server/admission.ts';
+import { RequestError } from '../server/failure.ts';
 import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
-import type { ServerSeed } from '../server/seed.ts';
+import { renderSnapshot, type ServerSeed, type SnapshotRoom } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
 import { type Host, type ServiceConnection, StackError } from './host.ts';
 
@@ -103,7 +105,7 @@ export async function openServerFiles(files: ServerFiles, context: Host, lock?: 
   if (path === undefined) return { seed, source, writeThrough: (server) => server, keep: async () => undefined };
   const write = async (server: Server) => {
     if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
-    await writeSnapshotFile(path, server.snapshot(), context).catch(refuseSnapshot);
+    return writeSnapshotFile(path, server.snapshot(), context).catch(refuseSnapshot);
   };
   return { seed, source, ...createSnapshotWriter(write, kept === undefined && seed !== undefined) };
 }
@@ -121,11 +123,15 @@ function refuseOtherOwner(path: string, uid: Host['uid']): void {
   });
 }
 
-/** Creates the functions that write a snapshot. Changes that arrive during a write are written together afterwards. */
+/**
+ * Creates the functions that write a snapshot. Changes that arrive during a write are written together afterwards. A
+ * change for which the file has no room is refused before it is made.
+ */
 function createSnapshotWriter(
-  write: (server: Server) => Promise<void>,
+  write: (server: Server) => Promise<SnapshotRoom>,
   isSeeded: boolean,
 ): Pick<SnapshotStore, 'writeThrough' | 'keep'> {
+  const room = new AccountRoom();
   let isChanged = isSeeded;
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -133,10 +139,12 @@ function createSnapshotWriter(
     next = undefined;
     if (!isChanged) return;
     isChanged = false;
-    await write(server).catch((error: unknown) => {
-      isChanged = true;
-      throw error;
-    });
+    await room
+      .measure(() => write(server))
+      .catch((error: unknown) => {
+        isChanged = true;
+        throw error;
+      });
   };
   const keep = (server: Server): Promise<void> => {
     next ??= running.then(IGNORE, IGNORE).then(() => {
@@ -147,6 +155,8 @@ function createSnapshotWriter(
   };
   const writeThrough: SnapshotStore['writeThrough'] = (server, onFault) =>
     server.behind((send) => async (request) => {
+      if (!room.take(server, request))
+        return server.reject(createFullError(), { ...request, path: new URL(request.url).pathname });
       const response = await send(request);
       if (request.method === 'GET' || !isSuccess(response)) return response;
       isChanged = true;
@@ -154,6 +164,57 @@ function createSnapshotWriter(
       return response;
     });
   return { writeThrough, keep };
+}
+
+function createFullError(): RequestError {
+  return new RequestError(
+    'There is no room for this: the file of the account would be larger than what can be read again',
+    { code: 'account_full' },
+  );
+}
+
+/**
+ * How much the snapshot of an account may still grow. A request counts with the most that it can add, until the next
+ * snapshot shows what it added.
+ */
+class AccountRoom {
+  #room: SnapshotRoom | undefined;
+  /** What was taken since the last snapshot. */
+  #taken = NOTHING;
+
+  /** Takes the room for a request. Returns whether there is enough. */
+  take(server: Server, { method, body }: HttpRequest): boolean {
+    if (method === 'GET' || method === 'DELETE') return true;
+    const size = typeof body === 'string' ? computeUtf8ByteLength(body) : (body?.byteLength ?? 0);
+    this.#room ??= renderSnapshot(server.snapshot()).room;
+    const taken = addRoom(this.#taken, {
+      // Escapes take six bytes at most. A certificate is in no request.
+      bytes: 8 * size + 16_384,
+      values: size + 100,
+      members: 1,
+    });
+    const { bytes, values, members } = this.#room;
+    if (taken.bytes > bytes || taken.values > values || taken.members > members) return false;
+    this.#taken = taken;
+    return true;
+  }
+
+  /** Writes a snapshot. What was taken before counts until it is written. */
+  async measure(write: () => Promise<SnapshotRoom>): Promise<void> {
+    const before = this.#taken;
+    this.#room = await write();
+    this.#taken = addRoom(this.#taken, before, -1);
+  }
+}
+
+const NOTHING: SnapshotRoom = { bytes: 0, values: 0, members: 0 };
+
+function addRoom(left: SnapshotRoom, right: SnapshotRoom, sign: 1 | -1 = 1): SnapshotRoom {
+  return {
+    bytes: left.bytes + sign * right.bytes,
+    values: left.values + sign * right.values,
+    members: left.members + sign * right.members,
+  };
 }
 
 const IGNORE = (): void => undefined;

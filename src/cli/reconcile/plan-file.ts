@@ -11,12 +11,18 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
 
-/** `text`: the document of one stack. */
+/** `text`: the document of one stack. Throws if no apply could read it. */
 export async function writePlanFile(
   file: string,
   text: string,
   context: OutputFileContext & Pick<Context, 'secrets'>,
 ): Promise<void> {
+  const finding = checkJsonLimits(text);
+  if (finding !== undefined)
+    throw new CommandError(`The plan is not written to ${file}: it ${finding}, so no apply could read it.`, {
+      exitCode: EXIT.failed,
+      remedy: 'Plan a part of it with --target, or divide the stack.',
+    });
   try {
     await writeResultFile(file, text, context);
   } catch (error) {

@@ -1,0 +1,44 @@
+import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
+import { MAX_INPUT_BYTES, MAX_VALUES } from '../../src/model/json.ts';
+import { createServer, writeSnapshotFile } from '../../src/server/index.ts';
+import { createWorkspace } from './workspace.ts';
+
+/** What edgewise writes it can read again: plan files, snapshots and the file of the embedded server. */
+
+describe('a snapshot', () => {
+  it('that could not be read again is not written, and the former one stays', async () => {
+    const { folder } = await createWorkspace();
+    const file = join(folder, 'acc.json');
+    const snapshot = createServer().snapshot();
+    const room = await writeSnapshotFile(file, snapshot);
+    expect(room.bytes).toBe(MAX_INPUT_BYTES - statSync(file).size);
+    const before = await readFile(file, 'utf8');
+    for (const [resources, why] of [
+      [{ Credential: [{ metadata: 'x'.repeat(MAX_INPUT_BYTES) }] }, 'is larger than 32 MiB'],
+      [{ Credential: [{ acl: Array.from({ length: MAX_VALUES }, () => 0) }] }, 'has more than 2,000,000 values'],
+    ] as const)
+      await expect(writeSnapshotFile(file, { ...snapshot, resources })).rejects.toThrow(
+        `It ${why}, so it could not be`,
+      );
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+});
+
+describe('a plan file', () => {
+  it.each([
+    ['is larger than 32 MiB', `{"format":1,"x":"${'é'.repeat(MAX_INPUT_BYTES / 2)}"}`],
+    ['has more than 2,000,000 values', `{"format":1,"x":[${'0,'.repeat(MAX_VALUES)}0]}`],
+  ])('that no apply could read is not written: it %s', async (finding, text) => {
+    const { folder } = await createWorkspace();
+    const context = { cwd: folder, uid: undefined };
+    await expect(writePlanFile('plan.json', text, context)).rejects.toMatchObject({
+      message: `The plan is not written to plan.json: it ${finding}, so no apply could read it.`,
+      exitCode: 1,
+    });
+    expect(existsSync(join(folder, 'plan.json'))).toBe(false);
+  });
+});

@@ -186,7 +186,7 @@ spec:
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
     await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
-    const doubt = 'its earlier value is unknown';
+    const doubt = 'the earlier value is unknown';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
     expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: is no longer restricted.*${doubt}`));
@@ -272,7 +272,7 @@ spec:
     expect(stdout).toMatch(/TCPEdge\/a .*\n {4}! access: is no longer restricted: ip_restriction/);
     expect(stdout).toMatch(/^! 1 danger \(1 access\)/m);
     expect(stdout).toContain(`TCPEdge/a  (${id})`);
-    expect(stdout).toContain('its earlier value is unknown');
+    expect(stdout).toContain('the earlier value is unknown');
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
     for (const form of ['markdown', 'html', 'github', 'sarif', 'junit'])
       expect(await read(form), form).toContain('is no longer restricted:');

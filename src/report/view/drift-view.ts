@@ -201,7 +201,7 @@ function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
   return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), DOUBT].join('; ') };
 }
 
-const DOUBT = 'so it is compared with its manifest; its earlier value is unknown';
+const DOUBT = 'compared with the manifest, because the earlier value is unknown';
 
 function createUnmanagedView({ kind, id, description, stack, absence }: UnownedResource): UnmanagedResourceView {
   return {

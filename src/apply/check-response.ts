@@ -84,8 +84,8 @@ export function createSpellingWarning({ address }: Write, { name, sent, shown }:
   return {
     code: 'shown-otherwise',
     severity: 'warning',
-    message: `${address}: ${name} is spelled otherwise at the service: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back`,
-    remedy: 'Another spelling is no difference. Nothing has to be done.',
+    message: `${address}: ${name} is spelled differently at the service: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back`,
+    remedy: 'Another spelling is not a difference, and needs no action.',
     address,
   };
 }

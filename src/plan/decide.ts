@@ -61,7 +61,7 @@ export interface ChangeDecision {
   readonly kept: readonly string[];
   /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
   readonly leftToOthers: readonly LeftValue[];
-  /** Texts that the service spells otherwise, and that are no differences. Absent if there are none. */
+  /** Texts that the service spells differently, which is not a difference. Absent if there are none. */
   readonly otherSpellings?: readonly OtherSpelling[];
   /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
   readonly keepOldForMs?: number | undefined;

@@ -191,7 +191,7 @@ export const CHANGE_SCHEMA = z.strictObject({
     'Values in lifecycle.ignore that differ from the manifest. For information.',
   ),
   otherSpellings: optional(z.array(OTHER_SPELLING_SCHEMA)).describe(
-    'Texts that the service spells otherwise, and that are no differences. For information.',
+    'Texts that the service spells differently, which is not a difference. For information.',
   ),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark) })).describe(

@@ -86,7 +86,7 @@ describe('an update of an edge with a secret in its policy', () => {
   it.each([
     ['with its value', OFFERED],
     ['without its value', {}],
-  ])('reports no change that nobody made, %s', async (_, more) => {
+  ])('reports no change that no one made, %s', async (_, more) => {
     const { edgewise } = await createShop();
     const { exitCode, stdout, stderr } = await edgewise('apply --yes', more);
     expect({ exitCode, said: `${stdout}${stderr}`.match(/concurrent-change.*/g) }).toEqual({ exitCode: 0, said: null });

@@ -225,12 +225,12 @@ describe('a description or metadata that the service spells otherwise', () => {
     const first = await edgewise('apply --yes');
     expect(first.exitCode, first.stdout).toBe(0);
     expect(first.stdout + first.stderr).toContain(
-      'warning[shown-otherwise]: WeightedBackend/pool: description is spelled otherwise at the service: " Blue pool" was sent, "blue pool" came back',
+      'warning[shown-otherwise]: WeightedBackend/pool: description is spelled differently at the service: " Blue pool" was sent, "blue pool" came back',
     );
     expect(first.stdout + first.stderr).toContain('{"team":" data "} was sent, {"team":"data"} came back');
     expect(toWrites(workspace)).toEqual(['POST backends description metadata']);
     const listed =
-      'WeightedBackend/pool: spelled otherwise at the service: description (live: "blue pool", in the manifest: " Blue pool"), metadata (live: {"team":"data"}, in the manifest: {"team":" data "})';
+      'WeightedBackend/pool: spelled differently at the service: description (live: "blue pool", in the manifest: " Blue pool"), metadata (live: {"team":"data"}, in the manifest: {"team":" data "})';
     for (let times = 0; times < 2; times += 1) {
       const again = await edgewise('apply --yes');
       expect(again.stdout).toContain('Nothing to do');
@@ -261,7 +261,7 @@ describe('a description or metadata that the service spells otherwise', () => {
     await workspace.write({ 'edgewise.yaml': toPool('Blue', { backends, metadata }) });
     const { stdout, stderr, exitCode } = await edgewise('apply --yes');
     expect(exitCode, stdout).toBe(0);
-    expect(stdout).toContain('spelled otherwise at the service: description (live: "blue", in the manifest: "Blue")');
+    expect(stdout).toContain('spelled differently at the service: description (live: "blue", in the manifest: "Blue")');
     expect(stdout + stderr).not.toContain('shown-otherwise');
     expect(toWrites(workspace)).toEqual(['PATCH backends metadata']);
     expect((await edgewise('plan --detailed-exitcode')).exitCode).toBe(0);

@@ -33,7 +33,7 @@ export function listSpellingNotes({ otherSpellings = [] }: Pick<Change, 'otherSp
     ({ path, from, to }) =>
       `${toPrintable(path)} (live: ${formatLeftValue(from)}, in the manifest: ${formatLeftValue(to)})`,
   );
-  return said.length === 0 ? [] : [`spelled otherwise at the service: ${said.join(', ')}`];
+  return said.length === 0 ? [] : [`spelled differently at the service: ${said.join(', ')}`];
 }
 
 /** Such as `, except what is left to others: backends, metadata.canary`. Empty if nothing that is ignored differs. */

@@ -90,7 +90,7 @@ describe('drift shows as a danger', () => {
       const response = await workspace.recorder.transport(request);
       const [, id] = /\/backends\/weighted(\/.*)?$/.exec(new URL(request.url).pathname) ?? [undefined, ''];
       if (id === '') return response;
-      if (id === undefined) return Response.json({ ...(await response.json()), backends: [] });
+      if (id === undefined) return Response.json({ backends: [], uri: request.url, next_page_uri: null });
       return Response.json({ error_code: 'ERR_1', status_code: 404, msg: 'gone', details: {} }, { status: 404 });
     };
     const { stdout, stderr } = await workspace.edgewise('drift', { transport });

@@ -69,14 +69,15 @@ export function createDangerLine(danger: DangerView, findPlace: FindPlace): Dang
 
 /** The clause of a danger. Its values, and what it has in backticks, are code. */
 export function formatDanger({ clause, then }: DangerView): Text {
-  const lead = splitAtBackticks(clause.lead).map(
-    ({ piece, isCode }): Span => (isCode ? { text: piece, style: 'quoted' } : piece),
-  );
   return [
-    ...lead,
+    ...quoteAtBackticks(clause.lead),
     ...(clause.values === '' ? [] : [' ', toCode(clause.values)]),
-    ...(then === '' ? [] : [`: ${then}`]),
+    ...(then === '' ? [] : [': ', ...quoteAtBackticks(then)]),
   ];
+}
+
+function quoteAtBackticks(text: string): readonly Span[] {
+  return splitAtBackticks(text).map(({ piece, isCode }) => (isCode ? { text: piece, style: 'quoted' } : piece));
 }
 
 export function formatTrait({ said, values }: SummaryClauseView): Text {

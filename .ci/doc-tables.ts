@@ -2,7 +2,9 @@ import { listRestrictingFields } from '../src/access/restrictions.ts';
 import type { AccessRestrictionMode, NamedField } from '../src/kinds/field.ts';
 import { getNestedFields } from '../src/kinds/field.ts';
 import { MANIFEST_KINDS } from '../src/kinds/tables/registry.ts';
+import { LINT_RULES } from '../src/lint/rules.ts';
 import { DANGER_GROUP_NAMES, DANGER_GROUPS, DANGERS } from '../src/model/danger.ts';
+import { LINT_CODES } from '../src/model/diagnostic.ts';
 import { DRIFT_STATE_MEANINGS } from '../src/model/drift.ts';
 import { GAUGES } from '../src/report/machine/metrics.ts';
 
@@ -31,6 +33,10 @@ const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   'drift-states': () => [
     ['State', 'The resource'],
     ...Object.entries(DRIFT_STATE_MEANINGS).map(([name, meaning]) => [toCode(name), meaning]),
+  ],
+  'lint-rules': () => [
+    ['Rule', 'Severity', 'Finds'],
+    ...LINT_RULES.map(({ id, severity }) => [toCode(id), toCode(severity), LINT_CODES[id]]),
   ],
   gauges: () => [
     ['Gauge', 'Labels', 'Meaning'],

@@ -320,19 +320,27 @@ function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFin
   });
 }
 
-/** Finds numbers in free JSON that YAML reads as another text than was written, such as `1.10` and `0x1F`. */
+/**
+ * Finds numbers that YAML reads as another text than was written, such as `1.10` and `0x1F` in free JSON, and `010` in
+ * fields that are numbers, where quotes are no remedy.
+ */
 function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly LintFinding[] {
   return spots.flatMap(({ path, type, value }) => {
-    if (type.type !== 'metadata' && type.type !== 'json') return [];
+    const isNumber = type.type === 'number' || (type.type === 'map' && type.of.type === 'number');
+    if (!isNumber && type.type !== 'metadata' && type.type !== 'json') return [];
     return listLeaves(value ?? null, path).flatMap((leaf): readonly LintFinding[] => {
       if (typeof leaf.value !== 'number') return [];
       const written = resource.readSource(leaf.path);
-      if (written === String(leaf.value) || !/^[-+.]?\d\S*$/.test(written)) return [];
+      if (written === String(leaf.value) || !(isNumber ? LEADING_ZERO : NUMBER).test(written)) return [];
       const message = `${formatPath(leaf.path)} is written ${written}, and is sent as ${leaf.value}`;
-      return [{ path: leaf.path, message, remedy: `Put it in quotes: "${written}".` }];
+      const remedy = isNumber ? `Write ${leaf.value}, if that is what you mean.` : `Put it in quotes: "${written}".`;
+      return [{ path: leaf.path, message, remedy }];
     });
   });
 }
+
+const NUMBER = /^[-+.]?\d\S*$/;
+const LEADING_ZERO = /^[-+]?0[\dxo]\S*$/;
 
 /** Finds texts such as `${ENVIRONMENT}`, which edgewise sends as they are. */
 function checkPlaceholders({ resource }: LintedResource): readonly LintFinding[] {

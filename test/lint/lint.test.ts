@@ -229,6 +229,22 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     toMetadata('account: 12345678901'),
   ],
   [
+    'number-rewritten',
+    'WeightedBackend',
+    'spec: { backends: { bkdhr_a: 010 } }',
+    '010',
+    'spec: { backends: { bkdhr_a: 10, bkdhr_b: +1 } }',
+  ],
+  [
+    'number-rewritten',
+    'HTTPSEdgeRoute',
+    toBreaker(
+      `${BREAKER.replace('num_buckets: 1', 'num_buckets: 0x10')}, volume_threshold: 1, error_threshold_percentage: 0.5`,
+    ),
+    '0x10',
+    toBreaker(`${BREAKER}, volume_threshold: 1, error_threshold_percentage: 0.50`),
+  ],
+  [
     'unknown-placeholder',
     'TCPEdge',
     toMetadata('env: "on ${ENVIRONMENT}"'),

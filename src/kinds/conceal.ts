@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, mapMembers } from '../model/json.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import type { Spec } from '../model/state.ts';
 import type { FieldType } from './field.ts';
@@ -28,7 +28,7 @@ interface Visit {
 function mapSecretsInValue(type: FieldType, value: Json, visit: Visit): Json {
   const { isNamed, replace } = visit;
   if (type.type === 'text') return type.mayBeSecret === true && isGiven(value) ? replace({ value, isNamed }) : value;
-  if (type.type === 'json') return isJsonObject(value) ? mapFreeMembers(value, visit) : value;
+  if (type.type === 'json') return isJsonObject(value) ? mapFreeJson(value, visit) : value;
   return mapDirectMembers(type, value, {
     visit: (inner, member, at) =>
       mapSecretsInValue(inner, member, { ...visit, isNamed: type.type === 'map' && isNameOfSecret(String(at[0])) }),
@@ -37,18 +37,10 @@ function mapSecretsInValue(type: FieldType, value: Json, visit: Visit): Json {
 
 /** In free JSON, texts and numbers below a name that looks like that of a secret may be secret. */
 function mapFreeJson(value: Json, visit: Visit): Json {
-  if (isJsonObject(value)) return mapFreeMembers(value, visit);
-  if (!isJsonArray(value)) return visit.isNamed && isGiven(value) ? visit.replace({ value, isNamed: true }) : value;
-  const members = value.map((member) => mapFreeJson(member, visit));
-  return members.every((member, at) => member === value[at]) ? value : members;
-}
-
-function mapFreeMembers(value: JsonObject, visit: Visit): JsonObject {
-  const before = Object.entries(value);
-  const after = before.map(([key, member]) => {
-    return [key, mapFreeJson(member, { ...visit, isNamed: visit.isNamed || isNameOfSecret(key) })] as const;
+  if (visit.isNamed && isGiven(value)) return visit.replace({ value, isNamed: true });
+  return mapMembers(value, (member, at) => {
+    return mapFreeJson(member, { ...visit, isNamed: visit.isNamed || isNameOfSecret(String(at)) });
   });
-  return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
 }
 
 function isGiven(value: Json): boolean {

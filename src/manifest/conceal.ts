@@ -2,7 +2,7 @@ import { mapPossibleSecrets, type PossibleSecret } from '../kinds/conceal.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
 import { isConcealed } from '../model/concealed-value.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, mapMembers, mapObjectMembers } from '../model/json.ts';
 import { fillTemplate, isSecretValue, listSecretNames, unescapePlaceholders } from '../model/secret-value.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
@@ -122,22 +122,10 @@ function createShownFinding(name: string, path: FieldPath): ManifestFinding {
 
 /** Resolves the escapes of placeholders in all other texts. */
 function unescapeOthers(document: ManifestDocument): ManifestDocument {
-  const value = unescapeMembers(document.value);
+  const value = mapObjectMembers(document.value, unescapeJson);
   return value === document.value ? document : { ...document, value };
 }
 
 function unescapeJson(value: Json): Json {
-  if (typeof value === 'string') return unescapePlaceholders(value);
-  if (isConcealed(value)) return value;
-  if (isJsonArray(value)) {
-    const members = value.map(unescapeJson);
-    return members.every((member, at) => member === value[at]) ? value : members;
-  }
-  return isJsonObject(value) ? unescapeMembers(value) : value;
-}
-
-function unescapeMembers(value: JsonObject): JsonObject {
-  const before = Object.entries(value);
-  const after = before.map(([key, member]) => [key, unescapeJson(member)] as const);
-  return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
+  return typeof value === 'string' ? unescapePlaceholders(value) : mapMembers(value, unescapeJson);
 }

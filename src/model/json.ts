@@ -165,6 +165,28 @@ export function findMember(value: Json | undefined, name: string): Json | undefi
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
+/** Returns the new value of a member. `at`: its key or index. */
+type VisitMember = (member: Json, at: string | number) => Json;
+
+/** Maps the members of a list or an object. Returns the same value if none changes, or if it has none. */
+export function mapMembers(value: Json, visit: VisitMember, toKey?: (key: string) => string): Json {
+  if (isJsonObject(value)) return mapObjectMembers(value, visit, toKey);
+  if (!isJsonArray(value)) return value;
+  const members = value.map(visit);
+  return members.every((member, at) => member === value[at]) ? value : members;
+}
+
+export function mapObjectMembers(
+  value: JsonObject,
+  visit: VisitMember,
+  toKey: (key: string) => string = (key) => key,
+): JsonObject {
+  const before = Object.entries(value);
+  const after = before.map(([key, member]) => [toKey(key), visit(member, key)] as const);
+  const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);
+  return isSame ? value : Object.fromEntries(after);
+}
+
 /** A string. Empty for any other value. */
 export function toJsonText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';

@@ -1,5 +1,14 @@
 import { ConcealedValue, isConcealed, type SecretValue } from './concealed-value.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from './json.ts';
+import {
+  findMember,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  mapMembers,
+  mapObjectMembers,
+  toCanonicalJson,
+} from './json.ts';
 
 /** What is done with concealed values: their templates, their text for people and files, and comparisons. */
 
@@ -55,18 +64,11 @@ export function formatJson(value: Json): string {
 
 /** Replaces each concealed value inside JSON. Returns the same value if it contains none. */
 export function mapConcealed(value: Json, replace: (concealed: ConcealedValue) => Json): Json {
-  if (isConcealed(value)) return replace(value);
-  if (isJsonArray(value)) {
-    const members = value.map((member) => mapConcealed(member, replace));
-    return members.every((member, at) => member === value[at]) ? value : members;
-  }
-  return isJsonObject(value) ? mapConcealedMembers(value, replace) : value;
+  return isConcealed(value) ? replace(value) : mapMembers(value, (member) => mapConcealed(member, replace));
 }
 
 export function mapConcealedMembers(value: JsonObject, replace: (concealed: ConcealedValue) => Json): JsonObject {
-  const before = Object.entries(value);
-  const after = before.map(([key, member]) => [key, mapConcealed(member, replace)] as const);
-  return after.every(([, member], at) => member === before[at]?.[1]) ? value : Object.fromEntries(after);
+  return mapObjectMembers(value, (member) => mapConcealed(member, replace));
 }
 
 export function containsConcealed(value: Json | undefined): boolean {
@@ -122,20 +124,13 @@ export function createHiddenNumbers(): HiddenNumbers {
  */
 export function alignSecrets(live: Json, desired: Json | undefined): Json {
   if (isSecretValue(desired)) return isSameSecret(live, desired) ? desired : live;
-  if (isConcealed(live)) return live;
-  if (isJsonArray(live) && isJsonArray(desired) && live.length === desired.length) {
-    const members = live.map((member, at) => alignSecrets(member, desired[at]));
-    return members.every((member, at) => member === live[at]) ? live : members;
-  }
+  if (isJsonArray(live) && isJsonArray(desired) && live.length === desired.length)
+    return mapMembers(live, (member, at) => alignSecrets(member, desired[Number(at)]));
   return isJsonObject(live) && isJsonObject(desired) ? alignMembers(live, desired) : live;
 }
 
 export function alignMembers(live: JsonObject, desired: JsonObject): JsonObject {
-  const before = Object.entries(live);
-  const after = before.map(([key, member]) => {
-    return [key, Object.hasOwn(desired, key) ? alignSecrets(member, desired[key]) : member] as const;
-  });
-  return after.every(([, member], at) => member === before[at]?.[1]) ? live : Object.fromEntries(after);
+  return mapObjectMembers(live, (member, key) => alignSecrets(member, findMember(desired, String(key))));
 }
 
 function isSameSecret(live: Json, { number }: SecretValue): boolean {
@@ -167,16 +162,4 @@ export function fromFileJson(value: Json): Json {
 /** A file has a key that begins with one `$`, and no concealed value. `message`: the key. */
 export class ReservedKeyError extends Error {
   override readonly name = 'ReservedKeyError';
-}
-
-function mapMembers(value: Json, visit: (member: Json) => Json, toKey: (key: string) => string): Json {
-  if (isJsonArray(value)) {
-    const members = value.map(visit);
-    return members.every((member, at) => member === value[at]) ? value : members;
-  }
-  if (!isJsonObject(value)) return value;
-  const before = Object.entries(value);
-  const after = before.map(([key, member]) => [toKey(key), visit(member)] as const);
-  const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);
-  return isSame ? value : Object.fromEntries(after);
 }

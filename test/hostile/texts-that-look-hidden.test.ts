@@ -80,6 +80,8 @@ function listFreePaths(type: FieldType, path: string): readonly string[] {
   }
 }
 
+const TOKENS = '--token-directory tokens';
+
 const RULE = { name: 'rule', expressions: ['true'], actions: [{ type: 'log', config: {} }] };
 
 /** A field with the value at this path. */
@@ -166,11 +168,12 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
       ),
     });
     const { edgewise } = workspace;
-    for (const line of ['plan --verbose', 'plan --format markdown']) expectNothingHidden((await edgewise(line)).stdout);
-    await edgewise('plan . -o plan.json --token-directory tokens');
+    for (const line of [`plan --verbose ${TOKENS}`, `plan --format markdown ${TOKENS}`])
+      expectNothingHidden((await edgewise(line)).stdout);
+    await edgewise(`plan . -o plan.json ${TOKENS}`);
     const { changes } = parsePlan(read(workspace, 'plan.json'));
     expect(listSpecs(changes.map(({ desired }) => desired ?? null))).toStrictEqual(expected);
-    expect(await edgewise('apply . --approved plan.json --yes --token-directory tokens')).toMatchObject({
+    expect(await edgewise(`apply . --approved plan.json --yes ${TOKENS}`)).toMatchObject({
       exitCode: 0,
     });
     const resources = listEntries((await edgewise('get --format json')).stdout, 'resources');
@@ -189,12 +192,12 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
       ),
     });
     const { edgewise } = workspace;
-    expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`apply --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     await editByHand(workspace, kind, (name) => createField(path, values[Number(name.replace('value', ''))] ?? ''));
-    for (const line of ['plan', 'drift --verbose']) expectNothingHidden((await edgewise(line)).stdout);
+    for (const line of [`plan ${TOKENS}`, 'drift --verbose']) expectNothingHidden((await edgewise(line)).stdout);
     const changes = listEntries((await edgewise('drift --format json')).stdout, 'changes');
     expect(listSpecs(changes.map(({ live }) => live?.spec))).toStrictEqual(expected);
-    expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`apply --yes ${TOKENS}`)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 });

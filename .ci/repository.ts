@@ -23,6 +23,9 @@ const HOOKS = /^( *- repo: )\S+(\n *rev: )\S+(?=\n *hooks:\n *- id: edgewise-)/g
 /** The component for GitLab. It comes from a mirror, which has the same commits. */
 const COMPONENT = /(- project: \$EDGEWISE_COMPONENT_PROJECT\n *ref: )\S+([\s\S]*?\n *version: )\S+/g;
 
+/** What the component builds if its inputs do not name a version. */
+const COMPONENT_DEFAULT = /(\n {4}version:\n {6}description: [^\n]*\n {6}default: )\S+/g;
+
 export function readRepository(): Repository {
   return JSON.parse(readFileSync(REPOSITORY_FILE, 'utf8'));
 }
@@ -34,7 +37,7 @@ export function readPinnedFiles(): ReadonlyMap<string, string> {
 }
 
 function hasPin(text: string): boolean {
-  return [ACTION, HOOKS, COMPONENT].some((pattern) => text.search(pattern) >= 0);
+  return [ACTION, HOOKS, COMPONENT, COMPONENT_DEFAULT].some((pattern) => text.search(pattern) >= 0);
 }
 
 /** Returns a page or recipe that names this repository and commit. */
@@ -44,5 +47,6 @@ export function refreshPins(text: string, repository: Repository): string {
   return text
     .replace(ACTION, (_, action: string) => `${new URL(url).pathname.slice(1)}${action}@${commit}`)
     .replace(HOOKS, (_, repo: string, rev: string) => `${repo}${url}${rev}${commit}`)
-    .replace(COMPONENT, (_, ref: string, version: string) => `${ref}${commit}${version}${commit}`);
+    .replace(COMPONENT, (_, ref: string, version: string) => `${ref}${commit}${version}${commit}`)
+    .replace(COMPONENT_DEFAULT, (_, start: string) => `${start}${commit}`);
 }

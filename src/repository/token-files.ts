@@ -1,6 +1,7 @@
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import type { FindTokensInGit, TokenFolder, TokenInGit } from '../apply/token-files.ts';
 import { findRepository } from '../files/boundary.ts';
+import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import type { Address } from '../model/address.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
@@ -14,14 +15,24 @@ import { createRepository, GitError, type GitHost, type GitRepository } from './
 export const findTokensInGit: FindTokensInGit<GitHost> = async (folders, host) => {
   const placed = folders.map((folder): PlacedFolder => {
     const real = resolveLinks(folder.folder);
-    // Whoever owns the repository may commit.
-    return { ...folder, real, top: findRepository(real, { cwd: host.cwd, uid: undefined }) };
+    return { ...folder, real, top: findWorkTree(real, host) };
   });
   const found: TokenInGit[] = [];
   for (const [top, members] of Map.groupBy(placed, (one) => one.top))
     if (top !== undefined) found.push(...(await findInRepository(createRepository(top, host), members, host)));
   return found;
 };
+
+/**
+ * Returns the nearest folder with `.git`, whoever owns it: its owner may commit. But not a `.git` that another user put
+ * into a folder such as `/tmp`, which would stop each apply on the machine: nobody works there.
+ */
+function findWorkTree(folder: string, host: Pick<GitHost, 'cwd' | 'uid'>): string | undefined {
+  const { cwd, uid } = host;
+  const top = findRepository(folder, { cwd, uid: undefined });
+  if (top === undefined || findFileReplaceableByOthers(join(top, '.git'), uid) === undefined) return top;
+  return dirname(top) === top ? undefined : findWorkTree(dirname(top), host);
+}
 
 interface PlacedFolder extends TokenFolder {
   /** The real path. The folder need not exist. */

@@ -9,7 +9,7 @@ import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { type Change, isProtected } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
-import { type DriftedChange, isOfService } from '../model/drift.ts';
+import type { DriftedChange } from '../model/drift.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
@@ -54,13 +54,11 @@ interface DangerContext {
 function listDangersOfChange(change: Change, context: DangerContext): readonly Danger[] {
   if (change.action === 'no-op') return [];
   const kind = getKind(change.kind);
-  const { live } = change;
   const from = pickLiveSide(change);
   const to = pickDesiredSide(change, context);
   const facts = listResourceTransitionDangers(kind, from, to)
-    .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
     .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context) && !isLeftUnknown(fact, change))
-    .map((fact) => context.describeTargets(withClaimant(fact, kind, context), change.owner));
+    .map((fact) => context.describeTargets(withClaimant(withDelivery(fact, change), kind, context), change.owner));
   return sortDangersByGroup([...facts, ...listLonger(kind, change), ...listNewValues(kind, change)]);
 }
 
@@ -134,12 +132,17 @@ function describeOtherEnvironment({
 }
 
 /**
- * Whether the token of a live resource may be in use. True without a mark, because only a mark shows that a token was
- * not delivered.
+ * Adds to the danger of a revoked token that its mark shows no delivery. Whoever can write marks could have removed that,
+ * so it is no excuse for the danger.
  */
-function isInUse(kind: Kind, live: Change['live']): boolean {
-  return live !== undefined && (live.mark === undefined || !isTokenUndelivered(kind, { mark: live.mark }));
+function withDelivery(fact: Danger, { kind, live }: Change): Danger {
+  const mark = live?.mark;
+  if (fact.danger !== 'token-revoked' || mark === undefined || !isTokenUndelivered(getKind(kind), { mark }))
+    return fact;
+  return { ...fact, consequence: [fact.consequence, UNDELIVERED].filter((one) => one !== undefined).join('; ') };
 }
+
+const UNDELIVERED = 'its mark does not say that the token was delivered';
 
 function pickLiveSide(change: Change): ResourceState | undefined {
   const { live } = change;
@@ -225,9 +228,8 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
  * Dangers of new values that other systems need: the token of a created or replaced resource, with its sink, and after
  * a replace also computed values that users copy elsewhere.
  */
-function listNewValues(kind: Kind, { action, live, token, keepOldForMs }: Change): readonly Danger[] {
+function listNewValues(kind: Kind, { action, token, keepOldForMs }: Change): readonly Danger[] {
   if (action !== 'create' && action !== 'replace') return [];
-  const isReplaced = action === 'replace' && isInUse(kind, live);
   const place = token === undefined ? undefined : describeTokenSink(token);
   const tokens = kind.oneTimeFields.map(
     (path): Danger => ({
@@ -235,7 +237,7 @@ function listNewValues(kind: Kind, { action, live, token, keepOldForMs }: Change
       danger: 'token',
       path,
       to: place,
-      ...(isReplaced && pickConsequenceOfReplace(kind, path, keepOldForMs)),
+      ...(action === 'replace' && pickConsequenceOfReplace(kind, path, keepOldForMs)),
     }),
   );
   if (action === 'create') return tokens;
@@ -267,8 +269,8 @@ function pickConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> 
 }
 
 /**
- * Creates a function that lists the dangers of what happened to a resource: from the expected to the live value, without
- * fields that only the manifest changed. `live`: the resource that the manifest is compared with.
+ * Creates a function that lists the dangers of what a resource is: from the expected to the live value. Who changed a
+ * field is what the mark says, and no danger depends on it. `live`: the resource that the manifest is compared with.
  */
 export function createDriftDangerList(
   stack: string,
@@ -277,7 +279,7 @@ export function createDriftDangerList(
   const describe = createDescribeTargets(stack, account);
   return ({ kind: kindName, differences, desired, live: before, owner = before?.mark?.owner }, live) => {
     const kind = getKind(kindName);
-    const names = new Set(differences.filter(isOfService).map(({ field }) => field));
+    const names = new Set(differences.filter(({ isHidden }) => !isHidden).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;
     if (spec === undefined) return desired === undefined ? [] : listLostRestriction(kind, desired);
     const lost = listLostTargets(kind, spec, account);

@@ -158,9 +158,7 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   const isChanged = digest !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.
   if (containsConcealed(value) || (isChanged && containsConcealed(live[name]))) return 'unknown';
-  // The live text may be another spelling of the one that was applied.
-  if (isChanged && isDrifted) return kind.fields[name]?.mayBeSpelledOtherwise === true ? 'unknown' : 'both';
-  if (isChanged) return 'manifest';
+  if (isChanged) return isDrifted ? 'both' : 'manifest';
   return isDrifted || !isIgnoredInPart(ignored, name) ? 'drift' : 'unknown';
 }
 

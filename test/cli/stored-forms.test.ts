@@ -301,7 +301,7 @@ describe('a description or metadata that the service spells otherwise', () => {
     await edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': toPool('Green') });
     expect((await edgewise('plan')).stdout).toMatch(
-      /description: +"?blue"? → "?Green"? +\(changed here or drifted\)$/m,
+      /description: +"?blue"? → "?Green"? +\(changed here and drifted\)$/m,
     );
     await workspace.write({ 'edgewise.yaml': toPool('Blue') });
     const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];

@@ -101,7 +101,7 @@ export async function expectManifestChange({
   else {
     const isFixed = kind.fields[field]?.lifecycle === 'immutable' && !isKept(kind, field, subject);
     const origin = kind.role === 'owned' ? 'manifest' : 'unknown';
-    const otherOrigin = isSpelledOtherwise ? 'unknown' : undefined;
+    const otherOrigin = isSpelledOtherwise ? 'both' : undefined;
     expectOnlyDifference(plan, subject, { field, origin, otherOrigin, action: isFixed ? 'replace' : 'update' });
   }
   await world.apply(plan);

@@ -148,7 +148,7 @@ describe('a description that changes in its manifest at a service with its own f
       expect(listTouched(plan)).toHaveLength(subjects.length);
       expect(plan.changes.flatMap(({ differences }) => differences.map(({ path, origin }) => [path, origin]))).toEqual(
         // The mark does not say how the service spells the text that was applied.
-        subjects.map(() => ['description', 'unknown']),
+        subjects.map(() => ['description', 'both']),
       );
       await world.migrate(next);
       expect(listTouched(await world.plan(next))).toEqual([]);

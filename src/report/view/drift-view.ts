@@ -182,7 +182,8 @@ function listRefusedAddresses({ diagnostics, violations }: Drift): DriftScene['r
 export function listDriftDangerViews(changes: readonly DriftedChange[], names: ResourceNames): readonly DangerView[] {
   const happened = changes.map((change): Change => {
     const dangers = (change.driftDangers ?? []).map((danger) => withDoubt(danger, change.differences));
-    return { ...change, action: 'update', differences: change.differences.filter(isOfService), dangers };
+    const differences = change.differences.filter(({ isHidden }) => !isHidden);
+    return { ...change, action: 'update', differences, dangers };
   });
   return listDangerViews(happened, names, 'happened');
 }
@@ -192,16 +193,18 @@ export function formatDriftDangerCount(changes: readonly Pick<DriftedChange, 'dr
   return formatDangerCountsOfChanges(changes.map(({ driftDangers: dangers }) => ({ dangers })));
 }
 
-/** If the previous value of the field is unknown, adds a note that the manifest was used for the comparison instead. */
+/** Says with what a live value is compared, unless its field has only drifted, as its mark says. */
 function withDoubt(danger: Danger, differences: readonly Difference[]): Danger {
   const { path, consequence } = danger;
   const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];
   const own = differences.filter((one) => one.field === field);
   if (own.length === 0 || own.some(isOnlyDrift)) return danger;
-  return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), DOUBT].join('; ') };
+  const doubt = own.every(({ origin }) => origin === 'manifest') ? PENDING : DOUBT;
+  return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), doubt].join('; ') };
 }
 
 const DOUBT = 'compared with the manifest, because the earlier value is unknown';
+const PENDING = 'by its mark, its manifest was changed and not applied yet';
 
 function createUnmanagedView({ kind, id, description, stack, absence }: UnownedResource): UnmanagedResourceView {
   return {

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { toFieldDigest } from '../../src/model/mark.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { readOnlyStack } from '../results.ts';
+
+/** Another user of the account changes a resource, and writes into its mark what would hide that or excuse it. */
+
+const POLICY = 'ipp_2k9XLTJrEKpUhfwyWqZzQNvMbcA';
+const BLUE = 'bkdhr_2k9XLTJrEKpUhfwyWqZzQNvMbcA';
+const GREEN = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
+
+/** A dangerous change of a live resource. `sent`: the request of the other user. `field`: the field that it changes. */
+interface Attack {
+  readonly kind: string;
+  readonly path: string;
+  readonly spec: JsonObject;
+  readonly sent: JsonObject;
+  readonly field: string;
+  readonly danger: string;
+}
+
+const ATTACKS: readonly Attack[] = [
+  {
+    kind: 'TCPEdge',
+    path: '/edges/tcp',
+    spec: { hostports: ['1.tcp.example.net:20001'], ip_restriction: { ip_policy_ids: [POLICY] } },
+    sent: { ip_restriction: { enabled: false, ip_policy_ids: [POLICY] } },
+    field: 'ip_restriction',
+    danger: 'restriction-disabled',
+  },
+  {
+    kind: 'TCPEdge',
+    path: '/edges/tcp',
+    spec: { hostports: ['1.tcp.example.net:20001'], backend: { backend_id: BLUE } },
+    sent: { backend: { enabled: true, backend_id: GREEN } },
+    field: 'backend',
+    danger: 'target-changed',
+  },
+  {
+    kind: 'WeightedBackend',
+    path: '/backends/weighted',
+    spec: { backends: { [BLUE]: 1 } },
+    sent: { backends: { [BLUE]: 0 } },
+    field: 'backends',
+    danger: 'no-weight',
+  },
+  {
+    kind: 'IPRestriction',
+    path: '/ip_restrictions',
+    spec: { type: 'endpoints', enforced: true, ip_policy_ids: [POLICY] },
+    sent: { enforced: false },
+    field: 'enforced',
+    danger: 'restriction-disabled',
+  },
+  {
+    kind: 'Credential',
+    path: '/credentials',
+    spec: { acl: ['bind:a.example.com'] },
+    sent: { acl: ['bind:*.example.com'] },
+    field: 'acl',
+    danger: 'access-widened',
+  },
+];
+
+/** What the mark says of the changed field. */
+interface Claims {
+  readonly live: string;
+  readonly desired: string;
+  readonly id: string;
+}
+
+const FORGERIES: readonly (readonly [string, (mark: JsonObject, field: string, claims: Claims) => JsonObject])[] = [
+  ['says that the live value was applied', (mark, field, { live }) => withDigest(mark, field, live)],
+  ['says that the desired value was applied', (mark, field, { desired }) => withDigest(mark, field, desired)],
+  ['says that another value was applied', (mark, field) => withDigest(mark, field, 'AAAAAA')],
+  ['leaves the field to others', (mark, field) => withDigest(mark, field, '')],
+  ['says nothing about any field', ({ fields: _, ...mark }) => mark],
+  ['remembers the live value as a stored form', (mark, field, { live }) => ({ ...mark, stored: { [field]: live } })],
+  [
+    'says that the service refused the field',
+    (mark, field, { desired, id }) => ({
+      ...withDigest(mark, field, desired),
+      id,
+      refused: { asked: 'AAAAAA', fields: [field] },
+    }),
+  ],
+];
+
+function withDigest(mark: JsonObject, field: string, digest: string): JsonObject {
+  return { ...mark, fields: { ...Object(mark['fields']), [field]: digest } };
+}
+
+const TOKENS = 'spec: { tokens: { default: { directory: tokens } } }\n';
+
+async function createAccount({ kind, spec }: Pick<Attack, 'kind' | 'spec'>): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${TOKENS}${toManifest(kind, 'a', spec)}` });
+  expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+  return workspace;
+}
+
+function getLive({ server }: Workspace, kind: string): JsonObject {
+  const [live] = server.snapshot().resources[kind] ?? [];
+  if (live === undefined) throw new Error(`no ${kind}`);
+  return live as JsonObject; // a snapshot is JSON
+}
+
+/** Writes into the mark of a resource what `change` makes of it. */
+async function forge(
+  workspace: Workspace,
+  { kind, path }: Pick<Attack, 'kind' | 'path'>,
+  change: (mark: JsonObject, live: JsonObject) => JsonObject,
+): Promise<void> {
+  const live = getLive(workspace, kind);
+  const { edgewise: mark, ...user } = JSON.parse(String(live['metadata'])) as { readonly edgewise: JsonObject };
+  const metadata = JSON.stringify({ ...user, edgewise: change(mark, live) });
+  const always = kind === 'WeightedBackend' ? { backends: live['backends'] ?? {} } : {};
+  await sendByHand(workspace, 'PATCH', `${path}/${live['id']}`, { ...always, metadata });
+}
+
+/** The digests of the desired value of a field and of the one that the other user has set. */
+function toClaims({ kind, spec, sent, field }: Attack, id: string): Claims {
+  const [desired, live] = [spec, { ...spec, ...sent }].map((one) =>
+    toFieldDigest(normalizeSpec(getKind(kind), one)[field] ?? null),
+  );
+  return { live: live ?? '', desired: desired ?? '', id };
+}
+
+/** The dangers of a drift as another format has them: without what is said of the manifest. */
+function listDangers(stdout: string): readonly unknown[] {
+  const { changes } = readOnlyStack(stdout);
+  return changes.flatMap(({ driftDangers = [] }: { readonly driftDangers?: readonly unknown[] }) => driftDangers);
+}
+
+describe.each(ATTACKS)('a live $kind whose $field was changed: $danger', (attack) => {
+  it.each(FORGERIES)('is shown with its danger, and counted, if its mark %s', async (_, change) => {
+    const workspace = await createAccount(attack);
+    const id = String(getLive(workspace, attack.kind)['id']);
+    await sendByHand(workspace, 'PATCH', `${attack.path}/${id}`, attack.sent);
+    const honest = listDangers((await workspace.edgewise('drift --format json')).stdout);
+    expect(honest).toMatchObject([{ danger: attack.danger }]);
+    const claims = toClaims(attack, id);
+    await forge(workspace, attack, (mark) => change(mark, attack.field, claims));
+    const drift = await workspace.edgewise('drift');
+    expect(drift.exitCode).toBe(2);
+    expect(drift.stdout).toContain('! 1 danger');
+    expect(listDangers((await workspace.edgewise('drift --format json')).stdout)).toEqual(honest);
+    const plan = await workspace.edgewise('plan --detailed-exitcode');
+    expect(plan.exitCode).toBe(2);
+    expect(plan.stdout).toContain(`${attack.field}`);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('drift')).exitCode).toBe(0);
+  });
+});
+
+describe('a forged mark of a text for people', () => {
+  const attack = { kind: 'TCPEdge', path: '/edges/tcp', field: 'description' };
+  const spec = { hostports: ['1.tcp.example.net:20001'], description: 'Shop at db.example.com:5432' };
+  const change = async (description: string): Promise<Workspace> => {
+    const workspace = await createAccount({ kind: 'TCPEdge', spec });
+    const id = String(getLive(workspace, 'TCPEdge')['id']);
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${id}`, { description });
+    await forge(workspace, attack, (mark) => ({
+      ...withDigest(mark, 'description', toFieldDigest(spec.description)),
+      stored: { description: toFieldDigest(description) },
+    }));
+    return workspace;
+  };
+
+  it.each([
+    'Shop at db.example.net:5432',
+    'Old shop at db.example.com:5432',
+    'Shop at db.example.com:54321',
+    'Shop',
+    '',
+  ])('hides no other text: %j', async (description) => {
+    const workspace = await change(description);
+    const plan = await workspace.edgewise('plan --detailed-exitcode');
+    expect(plan.exitCode).toBe(2);
+    expect(plan.stdout).toContain('description');
+    expect((await workspace.edgewise('drift')).exitCode).toBe(2);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect(getLive(workspace, 'TCPEdge')).toMatchObject({ description: spec.description });
+  });
+
+  it('hides another spelling from the exit code, and lists it', async () => {
+    const workspace = await change('SHOP at  db.example.com:5432');
+    for (const command of ['plan --detailed-exitcode', 'drift']) {
+      const { exitCode, stdout } = await workspace.edgewise(command);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('spelled differently at the service: description (live: "SHOP at  db.example.com:5432"');
+    }
+  });
+});
+
+describe('a mark that no longer says that a token was delivered', () => {
+  it('does not excuse that the token is lost', async () => {
+    const workspace = await createAccount({ kind: 'Credential', spec: { acl: ['bind:a.example.com'] } });
+    await forge(workspace, { kind: 'Credential', path: '/credentials' }, ({ delivered: _, ...mark }) => mark);
+    const replace = await workspace.edgewise('plan');
+    expect(replace.stdout).toContain('goes to the folder tokens: agents with the old token are disconnected');
+    await workspace.write({ 'edgewise.yaml': `${STACK}${TOKENS}` });
+    const { stdout } = await workspace.edgewise('plan');
+    expect(stdout).toContain('will lose its token: agents with the old token are disconnected');
+    expect(stdout).toContain('its mark does not say that the token was delivered');
+  });
+});

@@ -4,6 +4,7 @@
  */
 
 import { hmac } from '@noble/hashes/hmac.js';
+import { type ScryptOpts, scryptAsync } from '@noble/hashes/scrypt.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { Buffer } from 'buffer/';
 import path from 'path-browserify';
@@ -44,6 +45,7 @@ export const { basename, dirname, isAbsolute, join, normalize, parse, sep, delim
 export const resolve = (...parts: readonly string[]) => path.resolve('/', ...parts);
 export const relative = (from: string, to: string) => path.relative(resolve(from), resolve(to));
 export const posix = { ...path, resolve, relative };
+export const win32 = posix;
 
 // node:crypto
 type Encoding = 'hex' | 'base64' | 'base64url';
@@ -62,6 +64,13 @@ export function createHmac(_algorithm: 'sha256', key: string | Uint8Array) {
     digest: () => Buffer.from(running.digest()),
   };
 }
+type ScryptParameters = [password: string, salt: string, length: number, options: ScryptOpts];
+export function scrypt(...parameters: [...ScryptParameters, done: (error: unknown, digest?: Buffer) => void]): void {
+  const [password, salt, dkLen, { N, r, p }, done] = parameters;
+  const derived = scryptAsync(toBytes(password), toBytes(salt), { N, r, p, dkLen });
+  derived.then((digest) => done(null, Buffer.from(digest)), done);
+}
+export const randomInt = (limit: number) => Math.floor((randomBytes(4).readUInt32BE() / 2 ** 32) * limit);
 export const randomBytes = (length: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(length)));
 // A page without encryption has no `crypto.randomUUID`.
 export const randomUUID = () => randomBytes(16).toString('hex');
@@ -130,6 +139,7 @@ export const brotliDecompress = throwUnsupported;
 // node:fs, node:fs/promises, node:child_process, proper-lockfile, undici
 export const constants = { O_RDWR: 2 };
 export const existsSync = () => false;
+export const accessSync = throwNotFound;
 export const lstatSync = () => undefined;
 export const statSync = missOrNothing;
 export const readlinkSync = throwNotFound;

@@ -104,7 +104,12 @@ export async function runExample({
       mkdirSync(dirname(join(cwd, name)), { recursive: true });
       writeFileSync(join(cwd, name), content);
     }
-    if (isInGit) execFileSync('git', ['init', '--quiet'], { cwd });
+    if (isInGit)
+      for (const args of [
+        ['init', '--quiet'],
+        ['add', '--all'],
+      ])
+        execFileSync('git', args, { cwd });
     const server = createServer({
       now: () => NOW,
       idSeed: 'example',

@@ -31,6 +31,8 @@ function createProcessContext(cwd: string): Context {
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
     listMissingManifests: async (...asked) =>
       (await import('../repository/missing-manifests.ts')).listMissingManifests(...asked),
+    listCollidingNames: async (...asked) =>
+      (await import('../repository/missing-manifests.ts')).listCollidingNames(...asked),
     findTokensInGit: async (...asked) => (await import('../repository/token-files.ts')).findTokensInGit(...asked),
   };
 }

@@ -152,7 +152,7 @@ function listMissingManifests({ changes, missing }: GuardInput): readonly Safety
       rule: 'manifests-missing',
       message: `${why} This plan would delete ${what}, which a missing manifest may describe.`,
       remedy:
-        'Check everything out: git submodule update --init for a submodule, git sparse-checkout disable for a sparse checkout. If the deletes are intended, use --allow-deletes.',
+        'Check everything out: git submodule update --init for a submodule, git sparse-checkout disable for a sparse checkout. Rename a file whose name differs from another only in case or in the form of Unicode. If the deletes are intended, use --allow-deletes.',
       addresses: deleted.map(formatChangeAddress),
     },
   ];

@@ -8,7 +8,7 @@ import { isAtOrBelow } from '../manifest/path-pattern.ts';
 import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import type { MissingManifests } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
-import type { ListMissingManifests } from '../stack/host.ts';
+import type { ListCollidingNames, ListMissingManifests } from '../stack/host.ts';
 import { GitError, type GitHost, openGitRepository } from './git.ts';
 
 /**
@@ -46,20 +46,99 @@ async function listMissingIn(folder: string, host: GitHost): Promise<MissingMani
 
 /** Lists the real paths of the manifests in the index that are not in the folder, although they were not deleted. */
 export async function listLeftOutFiles(folder: string, host: GitHost): Promise<readonly string[]> {
-  const { top, run } = openGitRepository(folder, host);
-  const below = relative(top, folder).split(sep).join('/');
-  const listed = await run(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+  const { top, entries } = await listIndex(folder, host);
   const found: string[] = [];
-  for (const [, tag = '', mode, path = ''] of listed.matchAll(/(\w) (\d+) [^\t]*\t([^\0]*)\0/g)) {
+  for (const { tag, mode, path, isRead } of entries) {
     const file = join(top, path);
     if (mode === SUBMODULE) found.push(...(await listLeftOutOfModule(file, host)));
     // `S` is a file that a sparse checkout leaves out. In lower case: the user told git that it never changes.
     else if ((tag === 'S' || tag !== tag.toUpperCase()) && findStats(file) === undefined) {
-      const way = below === '' ? path : path.slice(below.length + 1);
-      if (isReadPath(way)) found.push(file);
+      if (isRead) found.push(file);
     }
   }
-  return found;
+  return [...new Set([...found, ...listFilesHiddenByName(listManifestPaths(entries), top)])];
+}
+
+/** A file or submodule in the index of git. */
+interface IndexEntry {
+  readonly tag: string;
+  readonly mode: string;
+  /** Relative to the root of the repository. */
+  readonly path: string;
+  /** Whether edgewise reads it when it loads the folder. */
+  readonly isRead: boolean;
+}
+
+async function listIndex(
+  folder: string,
+  host: GitHost,
+): Promise<{ readonly top: string; readonly entries: readonly IndexEntry[] }> {
+  const { top, run } = openGitRepository(folder, host);
+  const below = relative(top, folder).split(sep).join('/');
+  const listed = await run(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+  const entries = Array.from(
+    listed.matchAll(/(\w) (\d+) [^\t]*\t([^\0]*)\0/g),
+    ([, tag = '', mode = '', path = '']) => ({
+      tag,
+      mode,
+      path,
+      isRead: isReadPath(below === '' ? path : path.slice(below.length + 1)),
+    }),
+  );
+  return { top, entries };
+}
+
+function listManifestPaths(entries: readonly IndexEntry[]): readonly string[] {
+  const paths = entries.filter(({ mode, isRead }) => mode !== SUBMODULE && isRead).map(({ path }) => path);
+  return [...new Set(paths)]; // a file with conflicts has several entries
+}
+
+/**
+ * Lists the tracked manifests in and below folders whose paths differ only in case or in the form of Unicode, in groups.
+ * Paths are relative to the working folder. Empty without git.
+ */
+export const listCollidingNames: ListCollidingNames = async (paths, host) => {
+  const groups: (readonly string[])[] = [];
+  for (const folder of listSearchedFolders({ paths }, host)) {
+    try {
+      const { top, entries } = await listIndex(folder, host);
+      const found = groupCollidingPaths(listManifestPaths(entries));
+      groups.push(...found.map((group) => group.map((path) => relative(host.cwd, join(top, path)))));
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+    }
+  }
+  return groups;
+};
+
+/** Groups the paths that a file system without case, or with one form of Unicode, takes for one. */
+function groupCollidingPaths(paths: readonly string[]): readonly (readonly string[])[] {
+  const groups = Map.groupBy(paths, (path) => path.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC'));
+  return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/**
+ * Lists files that are not in the checkout under their own name, because another tracked name takes their place. Where
+ * one file answers to both names, only the names in the folders tell.
+ */
+function listFilesHiddenByName(tracked: readonly string[], top: string): readonly string[] {
+  const entries = new Map<string, ReadonlySet<string>>();
+  const listEntries = (folder: string): ReadonlySet<string> => {
+    const known = entries.get(folder);
+    if (known !== undefined) return known;
+    const isFolder = findStats(folder, statSync)?.isDirectory() === true;
+    const names = new Set(isFolder ? readdirSync(folder) : []);
+    entries.set(folder, names);
+    return names;
+  };
+  const isThere = (path: string): boolean => {
+    const steps = path.split('/');
+    return steps.every((step, index) => listEntries(join(top, ...steps.slice(0, index))).has(step));
+  };
+  return groupCollidingPaths(tracked)
+    .flat()
+    .filter((path) => !isThere(path))
+    .map((path) => join(top, path));
 }
 
 /** Whether edgewise reads a file when it loads a folder. `path`: relative to the folder. */

@@ -54,6 +54,8 @@ export interface Host {
    * `repository`. Absent: the manifests that are there count as complete.
    */
   readonly listMissingManifests?: ListMissingManifests;
+  /** Lists tracked manifests whose names differ only in case or in the form of Unicode. Absent: none are searched. */
+  readonly listCollidingNames?: ListCollidingNames;
   /** Finds token folders whose files could get into git. A parameter for the same reason. Absent: nothing is asked. */
   readonly findTokensInGit?: FindTokensInGit<Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>>;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
@@ -67,6 +69,11 @@ export type ListMissingManifests = (
   state: Pick<DesiredState, 'paths'>,
   host: Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>,
 ) => Promise<MissingManifests>;
+
+export type ListCollidingNames = (
+  paths: readonly string[],
+  host: Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>,
+) => Promise<readonly (readonly string[])[]>;
 
 export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */

@@ -92,6 +92,7 @@ export async function readManifests(
     state === undefined || lint === undefined
       ? []
       : lintManifests(state, { now: context.now(), isForPlan: lint === 'for-plan' });
+  const colliding = lint === 'all' ? await listCollidingNameWarnings(given, context) : [];
   // Before the live state is read.
   const policyFindings =
     state === undefined || lint !== 'all' ? [] : checkManifests(state, rules.policies, context.now());
@@ -101,6 +102,7 @@ export async function readManifests(
       ...loaded.diagnostics,
       ...validated.diagnostics.map((one) => (one.code === 'no-stack' ? nameStackAround(one, given, context) : one)),
       ...refused,
+      ...colliding,
       ...rules.diagnostics,
       ...lintFindings,
       ...policyFindings,
@@ -124,6 +126,18 @@ function listRefused(
   if (state === undefined) return [];
   const context = { cwd, roots, locateInStack: (path: FieldPath) => stack?.locate(path) };
   return listRefusedInStack(state, context);
+}
+
+/** Warns of tracked manifests of which a checkout on macOS or Windows has only one. */
+async function listCollidingNameWarnings(paths: readonly string[], context: Host): Promise<readonly Diagnostic[]> {
+  const groups = (await context.listCollidingNames?.(paths, context)) ?? [];
+  return groups.map((files) => ({
+    code: 'colliding-names',
+    severity: 'warning',
+    message: `these tracked files have names that differ only in case or in the form of Unicode: ${files.join(', ')}`,
+    remedy:
+      'Rename all but one. A checkout on macOS or Windows has only one of them, and what the others describe would be deleted.',
+  }));
 }
 
 function withRoots(

@@ -3,7 +3,7 @@ import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
-import { listMissingManifests } from '../../src/repository/missing-manifests.ts';
+import { listCollidingNames, listMissingManifests } from '../../src/repository/missing-manifests.ts';
 import { findTokensInGit } from '../../src/repository/token-files.ts';
 
 /** The output of a command, as a person sees it. */
@@ -80,6 +80,7 @@ export async function runCommand(
     },
     rehearse: rehearsePlan,
     listMissingManifests,
+    listCollidingNames,
     findTokensInGit,
     openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };

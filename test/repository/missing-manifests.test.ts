@@ -242,3 +242,65 @@ describe('git', () => {
     await expectRefused(workspace, 'Manifests may be missing, because git cannot be asked what it has: git failed');
   });
 });
+
+describe.each([
+  ['case', 'live/web/shop.yaml', 'live/web/Shop.yaml'],
+  ['the case of an extension', 'live/web/shop.yaml', 'live/web/shop.YAML'],
+  ['the case of a folder', 'live/web/eu/shop.yaml', 'live/web/EU/shop.yaml'],
+  ['the form of Unicode', 'live/web/gr\u00fcn.yaml', 'live/web/gru\u0308n.yaml'],
+  ['the case of a letter that folds to two', 'live/web/stra\u00dfe.yaml', 'live/web/STRASSE.yaml'],
+])('two tracked manifests whose names differ only in %s', (_, first, second) => {
+  const files = { [first]: toEdge('first', 20_011), [second]: toEdge('second', 20_012) };
+
+  it('are a warning of validate, of one stack and of many', async () => {
+    const { edgewise, folder } = await createApplied(files);
+    for (const line of ['validate live/web', 'validate -R live']) {
+      const { exitCode, stdout } = await edgewise(line);
+      expect(stdout.match(/warning\[colliding-names\]/g)).toHaveLength(1);
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(first);
+      expect(exitCode).toBe(0);
+    }
+    expect((await edgewise('validate live/web --strict')).stdout).toContain('error[colliding-names]');
+    git(folder, 'rm', '-q', '--cached', second);
+    expect((await edgewise('validate live/web')).stdout).not.toContain('colliding-names');
+  });
+
+  it.each([first, second])(
+    'refuse a plan that deletes while %s is missing, until it is removed from git',
+    async (gone) => {
+      const workspace = await createApplied(files);
+      await rm(join(workspace.folder, gone));
+      await expectRefused(workspace, `${gone} is in git, but not checked out`, {
+        lines: ['plan live/web', 'apply live/web --yes', 'apply -R live --yes'],
+      });
+      git(workspace.folder, 'rm', '-q', '--cached', gone);
+      await expectDeleted(workspace);
+    },
+  );
+
+  it('refuse no plan while both are there, if a third one was removed', async () => {
+    const workspace = await createApplied(files);
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await expectDeleted(workspace);
+  });
+});
+
+it('names that differ in more than case are no warning, and neither are files that are not read', async () => {
+  const { edgewise } = await createApplied({
+    'live/web/a.yaml': toEdge('first', 20_011),
+    'live/web/b.yaml': toEdge('second', 20_012),
+    'live/web/Notes.md': 'x',
+    'live/web/notes.md': 'x',
+    'live/web/.hidden/x.yaml': 'x',
+    'live/web/.Hidden/x.yaml': 'x',
+  });
+  expect((await edgewise('validate live/web')).stdout).not.toContain('colliding-names');
+});
+
+it('names are not searched without git', async () => {
+  const { edgewise } = await createApplied({ 'live/web/Kept/edge.yaml': toEdge('second', 20_012) });
+  expect((await edgewise('validate live/web')).stdout).toContain('colliding-names');
+  const { exitCode, stdout } = await edgewise('validate live/web', { env: { PATH: '/nowhere' } });
+  expect(stdout).not.toContain('colliding-names');
+  expect(exitCode).toBe(0);
+});

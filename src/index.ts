@@ -56,7 +56,7 @@ export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';
 export { type ConcealedValue, isConcealed } from './model/concealed-value.ts';
 export type { Danger, DangerGroup, DangerGroupCounts, DangerName } from './model/danger.ts';
-export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextRange } from './model/diagnostic.ts';
+export type { Diagnostic, Severity } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
 export type { OwnedResource, StackInventory } from './model/drift.ts';
 export {
@@ -73,6 +73,7 @@ export type { HttpRequest, HttpResponse, Send } from './model/http.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, Outcome } from './model/outcome.ts';
+export type { Place, TextRange } from './model/place.ts';
 export {
   type ChangedSide,
   type DoneChange,

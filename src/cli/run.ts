@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { createStrangerSearch } from '../files/owners.ts';
 import { createReadBudget } from '../files/read-input.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
+import { createQuotedTexts } from '../model/excerpts.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
@@ -60,7 +61,7 @@ function createRunContext(argv: readonly string[], host: Context): RunContext {
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
     );
   const reading = { inputs, onInput: createInputWatch(inputs, guarded), budget: createReadBudget(RUN_LIMITS) };
-  return { context: { ...guarded, ...reading, onFileInUse }, secrets };
+  return { context: { ...guarded, ...reading, onFileInUse, quoted: createQuotedTexts() }, secrets };
 }
 
 interface CommandToRun {

@@ -1,5 +1,5 @@
-import type { TextRange } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { TextRange } from '../model/place.ts';
 
 /** A type with fields. The library identifies it by the constructor of its values. */
 export interface CelObjectType {

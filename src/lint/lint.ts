@@ -1,14 +1,9 @@
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
-import {
-  type Diagnostic,
-  type Severity,
-  type SourcePlace,
-  sortDiagnosticsInSourceOrder,
-  type TextRange,
-} from '../model/diagnostic.ts';
+import { type Diagnostic, type Severity, sortDiagnosticsInSourceOrder } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
+import type { Place, TextRange } from '../model/place.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import { findInLayers } from '../settings/resolve.ts';
@@ -138,7 +133,7 @@ interface Finding {
   readonly rule: LintRule;
   readonly severity: Severity;
   readonly resource: Pick<DesiredResource, 'address'> & {
-    readonly locate: (path: FieldPath, part?: TextRange) => SourcePlace;
+    readonly locate: (path: FieldPath, part?: TextRange) => Place;
   };
 }
 
@@ -147,10 +142,9 @@ function isError({ severity }: Finding): boolean {
 }
 
 function createLintDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
-  const { path, part, message, remedy, related, hidesExcerpt } = finding;
+  const { path, part, message, remedy, related } = finding;
   const { address, locate } = resource;
   const [root, field] = path;
-  const place = locate(path, part);
   return {
     code: rule.id,
     severity,
@@ -158,7 +152,7 @@ function createLintDiagnostic({ finding, rule, severity, resource }: Finding): D
     remedy: shortenMessage(remedy ?? rule.remedy),
     address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    place: hidesExcerpt ? { ...place, excerpt: '' } : place,
+    place: locate(path, part),
     related: related && [{ message: related.message, place: related.locate() }],
   };
 }

@@ -1,7 +1,8 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { LintCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
+import type { LintCode } from '../model/diagnostic.ts';
 import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Place, TextRange } from '../model/place.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
@@ -38,7 +39,7 @@ export interface LintContext {
 export interface ReplacementAddress {
   readonly address: string;
   /** Returns the position of `spec.id` in the attached resource with this address. Absent for an `External`. */
-  readonly locate?: (() => SourcePlace) | undefined;
+  readonly locate?: (() => Place) | undefined;
 }
 
 /** A finding of a rule. `path` starts at the root of the document. */
@@ -49,9 +50,7 @@ export interface LintFinding {
   /** The message without the resource's address, which `lint.ts` adds in front. */
   readonly message: string;
   readonly remedy?: string | undefined;
-  /** Whether the finding shows no line of the manifest, because the line contains a secret. */
-  readonly hidesExcerpt?: true;
-  readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
+  readonly related?: { readonly message: string; readonly locate: () => Place } | undefined;
 }
 
 /** A value in a spec, with its type. `value` is `undefined` for a missing field that rules check. */

@@ -10,9 +10,11 @@ import { listReferences } from '../kinds/references.ts';
 import { suggest, suggestRemedy } from '../manifest/suggest.ts';
 import { isAddress } from '../model/address.ts';
 import { isConcealed } from '../model/concealed-value.ts';
-import type { LintCode, TextRange } from '../model/diagnostic.ts';
+import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
+import type { TextRange } from '../model/place.ts';
+import { isNameOfSecret } from '../model/secret-names.ts';
 import { isSecretValue } from '../model/secret-value.ts';
 import type { TokenCommand, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
@@ -133,11 +135,19 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
 
 /** Validation hides each value in clear whose key is named like a secret. */
 function checkSecretsInClear({ resource: { spec } }: LintedResource): readonly LintFinding[] {
-  return listHiddenPaths(spec, ['spec']).map((path) => ({
+  // What is below such a name may be secret too, so the path ends there.
+  const paths = listHiddenPaths(spec, ['spec']).map((path) => path.slice(0, findNameOfSecret(path) + 1));
+  const unique = new Map(paths.map((path) => [formatPath(path), path]));
+  return [...unique.values()].map((path) => ({
     path,
     message: `${formatPath(path.slice(1))} is, by its name, a secret in plain text`,
-    hidesExcerpt: true,
   }));
+}
+
+/** Returns the index of the first name that looks like that of a secret, or else of the last step. */
+function findNameOfSecret(path: FieldPath): number {
+  const index = path.findIndex((step) => typeof step === 'string' && isNameOfSecret(step));
+  return index < 0 ? path.length - 1 : index;
 }
 
 function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {

@@ -129,3 +129,11 @@ function unescapeOthers(document: ManifestDocument): ManifestDocument {
 function unescapeJson(value: Json): Json {
   return typeof value === 'string' ? unescapePlaceholders(value) : mapMembers(value, unescapeJson);
 }
+
+/** Lists the paths of the concealed values in a document. */
+export function listConcealedPaths(value: Json, path: FieldPath = []): readonly FieldPath[] {
+  if (isConcealed(value)) return [path];
+  if (isJsonArray(value)) return value.flatMap((member, index) => listConcealedPaths(member, [...path, index]));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => listConcealedPaths(member, [...path, key]));
+}

@@ -3,10 +3,13 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ManifestBytes } from './load.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
-/** Decodes a file. Returns a diagnostic if it is not UTF-8. Drops a byte order mark. */
-export function decodeManifestSource(source: ManifestBytes): SourceText | Diagnostic {
-  const text = createSourceText(source.file, DECODER.decode(source.bytes));
-  return isUtf8(source.bytes) ? text : createEncodingDiagnostic(text, source.bytes);
+/** Decodes a file. Returns a diagnostic too if it is not UTF-8. Drops a byte order mark. */
+export function decodeManifestSource({ file, bytes }: ManifestBytes): {
+  readonly source: SourceText;
+  readonly diagnostic: Diagnostic | undefined;
+} {
+  const source = createSourceText(file, DECODER.decode(bytes));
+  return { source, diagnostic: isUtf8(bytes) ? undefined : createEncodingDiagnostic(source, bytes) };
 }
 
 const DECODER = new TextDecoder('utf-8');
@@ -19,7 +22,7 @@ function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagno
     severity: 'error',
     message: `${source.file} is not UTF-8 text: byte ${offset} is 0x${byte}`,
     remedy: 'Save the file as UTF-8.',
-    place: source.toPlace({ start: index, end: index + 1 }),
+    place: source.toPlace(index),
   };
 }
 

@@ -103,7 +103,7 @@ function listDiagnostics(
     // Without a tree, the file was not read to its end. Always report that.
     .filter(({ code }) => parsed.tree === undefined || counter.shouldShow(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
-  const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
+  const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within.start));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
     findings.filter(({ code }) => counter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
@@ -116,12 +116,11 @@ function createSyntaxDiagnostic(
   finding: SyntaxFinding,
   subject: DiagnosticSubject | undefined,
 ): Diagnostic {
-  const { span, related, correction } = finding;
+  const { span, related } = finding;
   return createDiagnostic(subject ?? {}, {
     ...finding,
-    corrected: correction && source.toCorrectedLine(correction),
-    place: source.toPlace(span),
-    related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span) }],
+    place: source.toPlace(span.start),
+    related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span.start) }],
   });
 }
 
@@ -364,9 +363,9 @@ function listFieldFindings({
   const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : yieldSchemaFindings(schema, value));
   if (shown.length > 0)
     return [
-      ...shown.map((finding) => toManifestFinding(finding, kind, position)),
+      ...shown.map((finding) => toManifestFinding(finding, kind, { value, position })),
       ...more.map(({ first, count }) => ({
-        ...toManifestFinding(first, kind, position),
+        ...toManifestFinding(first, kind, { value, position }),
         ...describeOmittedDiagnostics(first.code, count),
       })),
     ];

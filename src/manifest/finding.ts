@@ -5,13 +5,15 @@ import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import type { Diagnostic, DiagnosticCode, SourcePlace, TextRange } from '../model/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import type { JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Place, TextRange } from '../model/place.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { findRetiredFieldRemedy } from '../settings/retired.ts';
 import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
+import { isPathOfSecret } from './secret-spans.ts';
 import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
 import { suggest, suggestRemedy } from './suggest.ts';
 
@@ -70,21 +72,20 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFi
   });
 }
 
-type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'corrected' | 'place' | 'related'>;
+type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'place' | 'related'>;
 
 /** Creates an error about a document. Its message starts with the address. */
 export function createDiagnostic(
   { address, kind }: Omit<DiagnosticSubject, 'position'>,
   finding: DiagnosticParts,
 ): Diagnostic {
-  const { code, message, remedy, corrected, place, related = [] } = finding;
+  const { code, message, remedy, place, related = [] } = finding;
   const whose = address ?? kind;
   return {
     code,
     severity: 'error',
     message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
     remedy: remedy === undefined ? undefined : shortenMessage(remedy),
-    ...(corrected !== undefined && { corrected }),
     address,
     place,
     ...(related.length > 0 && { related }),
@@ -122,24 +123,67 @@ export function shortenMessage(message: string): string {
   return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
 }
 
-/** Returns the position of a finding, with an excerpt and, if a tool made the document, its source file. */
-export function locateSource({ position, path, target }: FindingPlace, part?: TextRange): SourcePlace {
+/** Returns the position of a finding and, if a tool made the document, its source file. */
+export function locateSource({ position, path, target }: FindingPlace, part?: TextRange): Place {
   const { source, origin } = position;
   const span = findSpan(position, path, target);
-  const found = source.toPlace(part === undefined ? span : getSpanOfValuePart(source.text, span, part));
+  const found = source.toPlace((part === undefined ? span : getSpanOfValuePart(source.text, span, part)).start);
   return origin === undefined ? found : { ...found, origin };
 }
 
-export function toManifestFinding(finding: SchemaFinding, kind: string, position: DocumentPosition): ManifestFinding {
+/** `value`: the document with the finding. */
+export function toManifestFinding(
+  found: SchemaFinding,
+  kind: string,
+  { position, value }: Pick<ManifestDocument, 'position' | 'value'>,
+): ManifestFinding {
+  const finding = withoutSecret(found, kind, value);
   const { code, path, at, message, repeats } = finding;
   return {
     code,
-    message: `${formatPath(path)} ${message}`,
+    message: `${formatPath(finding.shownPath ?? path)} ${message}`,
     remedy: (finding.needsQuotes && findQuotesRemedy(position, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
     related: repeats && [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
   };
+}
+
+/** A finding whose texts quote no value, and no unknown key, below a name that looks like that of a secret. */
+interface QuotableFinding extends SchemaFinding {
+  /** The path in the message. Absent: `path`. */
+  readonly shownPath?: FieldPath;
+}
+
+function withoutSecret(finding: SchemaFinding, kind: string, document: Json): QuotableFinding {
+  const { path, at, unknown, message, remedy, needsQuotes, given: _, ...rest } = finding;
+  const parent = path.slice(0, -1);
+  const isUnknownKey = at === 'key' && unknown !== undefined;
+  if (isUnknownKey && isPathOfSecret(parent, kind) && suggest(unknown.given, unknown.known) === undefined)
+    return { ...finding, shownPath: parent, message: 'has an unknown field' };
+  if (at !== 'value' || !isPathOfSecret(path, kind)) return finding;
+  const value = path.reduce<Json | undefined>(findMember, document);
+  if (typeof value === 'object' || value === undefined) return finding;
+  return {
+    ...rest,
+    path,
+    at,
+    unknown,
+    message: hideWord(message, String(value)),
+    // Behind a colon, a remedy has the value as it should be written.
+    remedy: needsQuotes === true ? 'Put it in quotes.' : remedy?.replace(/: .*$/s, '.'),
+  };
+}
+
+function findMember(value: Json | undefined, step: string | number): Json | undefined {
+  if (isJsonArray(value)) return value[Number(step)];
+  return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
+/** Replaces a value in a text that has it as a word. */
+function hideWord(text: string, value: string): string {
+  const word = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return value === '' ? text : text.replace(new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g'), '(hidden)');
 }
 
 /** Quotes the value as it is written: YAML reads 1.10 as 1.1. `undefined` if its text is not known. */

@@ -18,6 +18,7 @@ import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { checkStorableText } from '../model/printable.ts';
+import { isNameOfSecret } from '../model/secret-names.ts';
 import {
   createYamlBudget,
   describeOmittedDiagnostics,
@@ -155,7 +156,15 @@ const MAX_WORD = 100;
 function describeError(error: YAMLError): string {
   if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP_MESSAGE;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text';
-  return `not valid YAML: ${error.message}`;
+  return `not valid YAML: ${describeParserError(error)}`;
+}
+
+/** Returns the parser's sentence, without the text of the file that it may end with. */
+function describeParserError({ code, message }: YAMLError): string {
+  if (code === 'BAD_DIRECTIVE') return 'A directive is not supported';
+  if (code === 'BAD_DQ_ESCAPE') return 'Invalid escape sequence';
+  if (code === 'BAD_SCALAR_START') return message.replace(/ \S$/, '');
+  return code === 'UNEXPECTED_TOKEN' ? message.replace(/(?<=\S): .*$/s, '') : message;
 }
 
 /** Returns the remedy that helps most often. The `yaml` package defines the codes. */
@@ -216,6 +225,7 @@ function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'
     findings: [],
     anchors: new Map(),
     open: new Set(),
+    isSecret: false,
     targets: new Map(),
     nodes: 0,
     copies: 0,
@@ -257,6 +267,8 @@ interface Walk {
   readonly anchors: Map<string, { readonly node: Node; readonly value: Json; readonly size: number }>;
   /** Anchors of the nodes that are being converted. */
   readonly open: Set<string>;
+  /** Whether what is converted is below a name that looks like that of a secret, so that no message quotes it. */
+  isSecret: boolean;
   /** The node that each alias refers to. */
   readonly targets: Map<Node, Node>;
   nodes: number;
@@ -300,7 +312,7 @@ function convertAlias(alias: Alias, walk: Walk): Json {
   const span = getNodeSpan(alias);
   const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
   if (found === undefined) {
-    walk.findings.push(createAliasFinding(alias.source, span, walk));
+    walk.findings.push({ ...createAliasFinding(alias.source, walk), span });
     return null;
   }
   walk.targets.set(alias, found.node);
@@ -309,19 +321,17 @@ function convertAlias(alias: Alias, walk: Walk): Json {
   return found.value;
 }
 
-function createAliasFinding(name: string, span: Span, walk: Walk): SyntaxFinding {
-  if (walk.open.has(name))
-    return {
-      code: 'yaml-syntax',
-      message: `the alias \`*${name}\` is inside its own anchor`,
-      remedy: 'Write the value instead of the alias.',
-      span,
-    };
+function createAliasFinding(name: string, { open, isSecret }: Walk): Omit<SyntaxFinding, 'span'> {
+  const code = 'yaml-syntax';
+  const alias = isSecret ? 'this alias' : `the alias \`*${name}\``;
+  if (open.has(name))
+    return { code, message: `${alias} is inside its own anchor`, remedy: 'Write the value instead of the alias.' };
+  if (isSecret)
+    return { code, message: `${alias} has no anchor before it`, remedy: 'If it is text, put it in quotes.' };
   return {
-    code: 'yaml-syntax',
-    message: `the alias \`*${name}\` has no anchor \`&${name}\` before it`,
+    code,
+    message: `${alias} has no anchor \`&${name}\` before it`,
     remedy: `Add \`&${name}\` to the value that you mean, or put the text in quotes: "*${name}".`,
-    span,
   };
 }
 
@@ -363,10 +373,15 @@ function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
       checkKey(name, key, walk);
       const first = keys.get(name);
       if (first === undefined) keys.set(name, key);
-      else walk.findings.push(createRepeatFinding(name, key, first));
+      else walk.findings.push(createRepeatFinding(walk.isSecret ? undefined : name, key, first));
     }
     if (isMergeKey(key)) merged.push(...convertMergeSources(value, getNodeSpan(map), { walk, depth }));
-    else members.push([name, convert(value, walk, depth)]);
+    else {
+      const { isSecret } = walk;
+      walk.isSecret ||= isNameOfSecret(name);
+      members.push([name, convert(value, walk, depth)]);
+      walk.isSecret = isSecret;
+    }
   }
   if (merged.length === 0 || isBomb(walk)) return Object.fromEntries(members);
   // The members of the mapping itself win, then those of earlier sources.
@@ -417,10 +432,11 @@ function checkKey(name: string, key: Scalar, walk: Walk): void {
   });
 }
 
-function createRepeatFinding(name: string, key: Scalar, first: Scalar): SyntaxFinding {
+/** `name`: absent if no message may quote it. */
+function createRepeatFinding(name: string | undefined, key: Scalar, first: Scalar): SyntaxFinding {
   return {
     code: 'yaml-syntax',
-    message: `the key \`${name}\` appears twice in one mapping`,
+    message: `${name === undefined ? 'this key' : `the key \`${name}\``} appears twice in one mapping`,
     remedy: name === MERGE_KEY ? 'Write one with a list: `<<: [*first, *second]`.' : 'Keep one of them.',
     span: getNodeSpan(key),
     related: { message: 'first here', span: getNodeSpan(first) },
@@ -454,7 +470,8 @@ function fillText(value: string, scalar: Scalar, walk: Walk): string {
     span: getSpanOfValuePart(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,
   });
-  for (const part of new Set(malformed)) walk.findings.push({ ...createMalformedFinding(part), ...toPart(part) });
+  for (const part of new Set(malformed))
+    walk.findings.push({ ...createMalformedFinding(part, walk.isSecret), ...toPart(part) });
   for (const name of new Set(withheld)) {
     const [plain, start] = [`\${env:${name}}`, `\${env:${name}:-`];
     walk.findings.push({
@@ -510,16 +527,17 @@ function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Wal
   });
 }
 
-function createMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+function createMalformedFinding(part: string, isSecret: boolean): Pick<SyntaxFinding, 'code' | 'message' | 'remedy'> {
+  const placeholder = isSecret ? 'a placeholder here' : `\`${part}\``;
   if (part.startsWith('${secret:'))
     return {
       code: 'env-reference',
-      message: `\`${part}\` is not \`\${secret:NAME}\``,
+      message: `${placeholder} is not \`\${secret:NAME}\``,
       remedy: 'A name has letters, digits and `_`, and there is no default. Write `$${secret:` for the text itself.',
     };
   return {
     code: 'env-reference',
-    message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
+    message: `${placeholder} is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
     remedy: 'A name has letters, digits and `_`; a default has no braces. Write `$${env:` for the text itself.',
   };
 }
@@ -527,10 +545,11 @@ function createMalformedFinding(part: string): Pick<SyntaxFinding, 'code' | 'mes
 function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
   const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(scalar.source ?? '');
   if (Number.isFinite(value) && !isInexact) return value === 0 ? 0 : value;
+  const written = scalar.source ?? String(value);
   walk.findings.push({
     code: 'bad-value',
-    message: `the number ${scalar.source ?? value} cannot be stored exactly`,
-    remedy: `If it is text, put it in quotes: "${scalar.source ?? value}".`,
+    message: `${walk.isSecret ? 'this number' : `the number ${written}`} cannot be stored exactly`,
+    remedy: walk.isSecret ? 'If it is text, put it in quotes.' : `If it is text, put it in quotes: "${written}".`,
     span: getNodeSpan(scalar),
   });
   return 0;

@@ -30,7 +30,7 @@ export function redactSource(
     severity: 'error',
     message: `${source.file} contains ${found.name}`,
     remedy: REMEDY,
-    place: text.toPlace({ start: found.index, end: found.index + 1 }),
+    place: text.toPlace(found.index),
   };
   return { text, held };
 }

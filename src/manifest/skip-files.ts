@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { dirname, relative } from 'node:path';
 import { toBuffer } from '../files/read-input.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { Place } from '../model/place.ts';
 import type { FieldPath, SkippedFile } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { decodeManifestSource } from './decode-source.ts';
@@ -28,7 +29,7 @@ export interface SkipRule {
 
 interface SkipPattern {
   readonly text: string;
-  readonly place: SourcePlace;
+  readonly place: Place;
 }
 
 /** Returns the `spec.skip_files` of a file with a Stack or Defaults, as `kind` says. Invalid patterns skip nothing. */
@@ -38,8 +39,8 @@ export function findSkipRuleInFile(
   kind: 'Stack' | 'Defaults',
 ): SkipRule | undefined {
   if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
-  const text = decodeManifestSource(source);
-  if ('code' in text) return undefined;
+  const { source: text, diagnostic } = decodeManifestSource(source);
+  if (diagnostic !== undefined) return undefined;
   for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {
     const [first] = listSkipFiles(value, kind, []);
     if (first === undefined) continue;
@@ -47,7 +48,7 @@ export function findSkipRuleInFile(
     const patterns = isUsed ? first.value.map((one) => (typeof one === 'string' ? one : '')) : [];
     const findIndex = compileSkipPatterns(patterns, dirname(source.file));
     const position = { source: text, span, tree, base: first.base };
-    const locate = (index: number): SourcePlace =>
+    const locate = (index: number): Place =>
       locateSource({ position, path: ['spec', 'skip_files', index], target: 'value' });
     return {
       find: (file) => {
@@ -126,19 +127,19 @@ export function skipFiles<Source extends ManifestBytes>(
 /** Matches the declaration of a document of edgewise in text that cannot be parsed. */
 const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\b/i;
 
-/** Returns the position of the first document in a file that is, or may be, one of edgewise. The excerpt is empty. */
-function findOwnDocument({ file, bytes }: ManifestBytes, env: ManifestEnvironment): SourcePlace | undefined {
+/** Returns the position of the first document in a file that is, or may be, one of edgewise. */
+function findOwnDocument({ file, bytes }: ManifestBytes, env: ManifestEnvironment): Place | undefined {
   const { text, toPlace } = createSourceText(file, new TextDecoder().decode(bytes));
   let isBroken = false;
   for (const parsed of parseDocuments(text, env, createYamlBudget())) {
-    if (!parsed.isBroken && mayBeOwnDocument(parsed.value)) return { ...toPlace(parsed.span), excerpt: '' };
+    if (!parsed.isBroken && mayBeOwnDocument(parsed.value)) return toPlace(parsed.span.start);
     isBroken ||= parsed.findings.length > 0;
   }
   const start = isBroken ? text.search(DECLARATION) : -1;
-  return start < 0 ? undefined : { ...toPlace({ start, end: start + 1 }), excerpt: '' };
+  return start < 0 ? undefined : toPlace(start);
 }
 
-function createOwnDocumentError(file: string, { text, place }: SkipPattern, own: SourcePlace): Diagnostic {
+function createOwnDocumentError(file: string, { text, place }: SkipPattern, own: Place): Diagnostic {
   return {
     code: 'manifest-not-read',
     severity: 'error',

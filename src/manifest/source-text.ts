@@ -1,5 +1,4 @@
-import type { SourcePlace, TextRange } from '../model/diagnostic.ts';
-import { toPrintable } from '../model/printable.ts';
+import type { Place, TextRange } from '../model/place.ts';
 
 /** A part of a text, in UTF-16 units. Includes `start`, excludes `end`. */
 export interface Span {
@@ -16,12 +15,12 @@ export interface SourceText {
   /** The path from the user, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
-  /** Returns the position of a span in the file, with an excerpt. */
-  readonly toPlace: (span: Span) => SourcePlace;
-  /** Returns the line of a correction as it should be, with its number. */
-  readonly toCorrectedLine: (correction: Correction) => string;
-  /** Returns the line number of an offset. The first line is 1. */
-  readonly toLine: (offset: number) => number;
+  /** Returns the position of an offset in the file. */
+  readonly toPlace: (offset: number) => Place;
+  /** Returns the offset of a position. */
+  readonly toOffset: (place: Pick<Place, 'line' | 'column'>) => number;
+  /** Returns the span of a line without its line break. `undefined`: there is no such line. */
+  readonly findLine: (line: number) => Span | undefined;
 }
 
 export function createSourceText(file: string, text: string): SourceText {
@@ -29,9 +28,17 @@ export function createSourceText(file: string, text: string): SourceText {
   return {
     file,
     text,
-    toPlace: (span) => toSourcePlace({ file, text, starts }, span),
-    toCorrectedLine: (correction) => renderCorrectedLine({ file, text, starts }, correction),
-    toLine: (offset) => computeLine(starts, offset),
+    toPlace: (offset) => {
+      const line = computeLine(starts, offset);
+      return { file, line, column: offset - (starts[line - 1] ?? 0) + 1 };
+    },
+    toOffset: ({ line, column }) => (starts[line - 1] ?? 0) + column - 1,
+    findLine: (line) => {
+      const start = starts[line - 1];
+      if (start === undefined) return undefined;
+      const written = text.slice(start, (starts[line] ?? text.length + 1) - 1);
+      return { start, end: start + written.replace(/\r$/, '').length };
+    },
   };
 }
 
@@ -76,30 +83,6 @@ function findInBlock(written: string, { of, start }: TextRange): number | undefi
   return indent < 0 ? undefined : from + indent + (before.at(-1) ?? '').length;
 }
 
-interface Lines {
-  readonly file: string;
-  readonly text: string;
-  /** The offset of the start of each line. */
-  readonly starts: readonly number[];
-}
-
-function toSourcePlace(lines: Lines, span: Span): SourcePlace {
-  const line = computeLine(lines.starts, span.start);
-  const column = span.start - (lines.starts[line - 1] ?? 0) + 1;
-  const rest = (findLine(lines, line) ?? '').length - column + 1;
-  const length = Math.max(1, Math.min(span.end - span.start, rest));
-  const excerpt = renderExcerpt((wanted) => findLine(lines, wanted), { line, column, length });
-  return { file: lines.file, line, column, excerpt };
-}
-
-function renderCorrectedLine(lines: Lines, { start, end, text }: Correction): string {
-  const line = computeLine(lines.starts, start);
-  const offset = start - (lines.starts[line - 1] ?? 0);
-  const after = lines.text.slice(end).split(/\r?\n/, 1);
-  const corrected = `${(findLine(lines, line) ?? '').slice(0, offset)}${text}${after[0] ?? ''}`;
-  return `${line} | ${cutAround(corrected, offset, text.length).text}`;
-}
-
 function listLineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
@@ -114,113 +97,4 @@ function computeLine(starts: readonly number[], offset: number): number {
     else high = middle;
   }
   return low + 1;
-}
-
-function findLine({ text, starts }: Lines, line: number): string | undefined {
-  const start = starts[line - 1];
-  if (start === undefined) return undefined;
-  const end = starts[line];
-  return text.slice(start, end === undefined ? text.length : end - 1).replace(/\r$/, '');
-}
-
-/** The position of a caret. `line` and `column` count from 1; `length` is in UTF-16 units. */
-interface Caret {
-  readonly line: number;
-  readonly column: number;
-  readonly length: number;
-}
-
-/**
- * The maximum width of an excerpt in columns: usual terminals and logs do not wrap it. A longer line is cut around the
- * caret.
- */
-const MAX_WIDTH = 100;
-
-/**
- * The number of columns that a cut line keeps before the caret: less than half, because the value starts at the caret.
- */
-const LEAD = 40;
-
-/**
- * Renders a line of a source with a caret below it, and the lines before and after it if they have content. `getLine`
- * counts from 1. Unprintable characters are shown as escapes, and the caret is moved accordingly.
- */
-export function renderExcerpt(getLine: (line: number) => string | undefined, caret: Caret): string {
-  const gutter = String(caret.line + 1).length;
-  const formatRow = (label: string, text: string) => `${label.padStart(gutter)} | ${text}`.trimEnd();
-  const listContextRows = (line: number) => {
-    const text = getLine(line);
-    return text === undefined || !isContentLine(text) ? [] : [formatRow(String(line), cutAround(text, 0, 0).text)];
-  };
-  const { text, from, to } = cutAround(getLine(caret.line) ?? '', caret.column - 1, caret.length);
-  return [
-    ...listContextRows(caret.line - 1),
-    formatRow(String(caret.line), text),
-    formatRow('', ' '.repeat(from) + '^'.repeat(Math.max(1, to - from))),
-    ...listContextRows(caret.line + 1),
-  ].join('\n');
-}
-
-/** Whether a line has content: it is not empty and does not separate documents. */
-function isContentLine(line: string): boolean {
-  return line.trim() !== '' && !/^(---|\.\.\.)\s*$/.test(line);
-}
-
-/** A line, cut for printing, and the columns of the caret. */
-interface Cut {
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-function cutAround(line: string, offset: number, length: number): Cut {
-  const start = computeCutStart(line, offset, length);
-  const head = listCells(line.slice(start, offset));
-  const body = listCells(line.slice(offset, offset + Math.min(length, MAX_WIDTH)));
-  const tail = listCells(line.slice(offset + length, offset + length + MAX_WIDTH));
-  const lead = start > 0 ? ['…', ...head] : head;
-  const from = measureWidth(lead);
-  const kept = takeWidth([...body, ...tail], MAX_WIDTH - from);
-  const isCut = kept.length < body.length + tail.length || offset + length + MAX_WIDTH < line.length;
-  const to = Math.min(from + measureWidth(body), from + measureWidth(kept));
-  return { text: [...lead, ...kept, ...(isCut ? ['…'] : [])].join(''), from, to };
-}
-
-/** Returns the offset at which the shown part of a line starts: 0 unless the caret would be cut off. */
-function computeCutStart(line: string, offset: number, length: number): number {
-  if (line.length <= MAX_WIDTH || offset + Math.min(length, LEAD) <= MAX_WIDTH) return 0;
-  const start = offset - LEAD;
-  return /[\uDC00-\uDFFF]/.test(line.charAt(start)) ? start - 1 : start;
-}
-
-/** Lists the characters of a text as printed. A tab becomes two spaces, an unprintable character its escape. */
-function listCells(text: string): readonly string[] {
-  return Array.from(text.replace(HALF_CHARACTER, ''), (character) =>
-    character === '\t' ? '  ' : toPrintable(character),
-  );
-}
-
-/** Matches half of a surrogate pair at the end, which remains where a text is cut. */
-const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
-
-const WIDE = /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60]/u;
-const COMBINING = /\p{Mark}/u;
-
-/** Returns the approximate number of terminal columns of printed characters. */
-function measureWidth(cells: readonly string[]): number {
-  return cells.reduce((width, cell) => width + measureCell(cell), 0);
-}
-
-function measureCell(cell: string): number {
-  if (COMBINING.test(cell)) return 0;
-  return WIDE.test(cell) ? 2 : cell.length;
-}
-
-function takeWidth(cells: readonly string[], width: number): readonly string[] {
-  let used = 0;
-  const end = cells.findIndex((cell) => {
-    used += measureCell(cell);
-    return used > width;
-  });
-  return end < 0 ? cells : cells.slice(0, end);
 }

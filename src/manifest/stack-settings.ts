@@ -1,8 +1,9 @@
 import { isAbsolute, normalize } from 'node:path';
 import { parseDurationMs } from '../kinds/duration.ts';
-import { LINT_RULE_IDS, type SourcePlace } from '../model/diagnostic.ts';
+import { LINT_RULE_IDS } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
+import type { Place } from '../model/place.ts';
 import {
   fillStackNameInPath,
   type LintSettings,
@@ -161,7 +162,7 @@ export function findSettingInStack(
 }
 
 /** Returns the position of a path in the document that sets it: a `Stack` or one of its `Defaults`. */
-export function locateSetting(stack: ManifestDocument, path: FieldPath): SourcePlace {
+export function locateSetting(stack: ManifestDocument, path: FieldPath): Place {
   const [first, ...rest] = path;
   const layers = listSettingsLayers(stack);
   const layer = first === 'spec' ? findInLayers(rest, layers)?.layer : undefined;

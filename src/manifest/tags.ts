@@ -132,11 +132,11 @@ export function createTagFinding(
   if (isCore)
     return {
       ...found,
-      message: `the tag \`${source}\` ${isRefused ? 'does not fit' : 'changes'} this value`,
+      message: `this tag ${isRefused ? 'does not fit its value' : 'changes its value'}`,
       remedy: 'Write the value that you mean without a tag, and text in quotes.',
       correction: correctValue(tag, node),
     };
-  const message = `YAML reads \`${source}\` as a tag, and not as part of the value`;
+  const message = 'YAML reads `!` and what follows it as a tag, and not as part of the value';
   const correction = quoteWholeValue(tag, { text, node });
   if (source === '!' || !WORD.test(source))
     return { ...found, message, remedy: correction === undefined ? REMOVE_OR_QUOTE : QUOTE, correction };

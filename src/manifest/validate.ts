@@ -1,17 +1,11 @@
-import { toBuffer } from '../files/read-input.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
 import { createLongestMarkReferences } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import {
-  type Diagnostic,
-  hasErrors,
-  type ManifestStart,
-  type SourcePlace,
-  sortDiagnosticsInSourceOrder,
-} from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnosticsInSourceOrder } from '../model/diagnostic.ts';
+import type { QuotedTexts } from '../model/excerpts.ts';
 import { formatPath } from '../model/field-path.ts';
 import { computeUtf8ByteLength, hashSha256, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
@@ -22,6 +16,7 @@ import {
   renderUserMetadata,
   splitMetadata,
 } from '../model/mark.ts';
+import type { Place } from '../model/place.ts';
 import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
 import type { DesiredResource, DesiredState, FieldPath, ResourceLifecycle, Spec } from '../model/state.ts';
@@ -44,7 +39,7 @@ import {
   listRenamedFromInUseFindings,
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
-import { concealDocuments } from './conceal.ts';
+import { concealDocuments, listConcealedPaths } from './conceal.ts';
 import { decodeManifestSource } from './decode-source.ts';
 import {
   getDocumentLabelsAndAnnotations,
@@ -54,7 +49,7 @@ import {
   type ToolField,
 } from './documents.ts';
 import { listEmptyKeyWarnings } from './empty-keys.ts';
-import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
+import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile } from './environment.ts';
 import {
   type DocumentFinding,
   type DocumentPosition,
@@ -66,10 +61,11 @@ import {
   type ManifestFinding,
 } from './finding.ts';
 import { encodeSource, type ManifestBytes, type ManifestContent } from './load.ts';
+import { createQuotableText, type QuotableText } from './quotable-text.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import { suggestSkipPattern } from './skip-files.ts';
-import type { Span } from './source-text.ts';
+import type { SourceText } from './source-text.ts';
 import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
 
 /**
@@ -83,6 +79,8 @@ export interface ValidateOptions {
   readonly env: ManifestEnvironment;
   /** Secrets that no manifest may contain. Absent if no secret is known. */
   readonly secrets?: SecretRedactor | undefined;
+  /** Gets the texts that reports may quote. Absent: no report quotes them. */
+  readonly quoted?: QuotedTexts | undefined;
   /** Whether a missing `Stack` is an error (default: true). Pass false if nothing will be compared or written. */
   readonly requireStack?: boolean;
   /** Reads files that fields name. If absent, a field that names a file is an error. */
@@ -107,7 +105,7 @@ interface FoundStack {
   /** Absent if the name is missing or invalid. */
   readonly name?: string;
   /** Returns the position of a path in the document, by default of the document's start. */
-  readonly locate: (path?: FieldPath) => SourcePlace;
+  readonly locate: (path?: FieldPath) => Place;
 }
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
@@ -122,12 +120,14 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     mayHideStack,
     ofOthers,
     toolFields,
+    quotable,
   } = readAllDocuments(sources, options, { counter, handed });
   const stacks = written.filter(({ kind }) => kind === 'Stack');
   const several = findStacksInSeveralFoldersError(stacks);
   if (several !== undefined)
     return { state: undefined, diagnostics: [several], rules: parsePolicyDocuments([]), ofOthers };
   const concealed = concealDocuments(written, { ...options, secrets: options.secrets ?? NO_OP_SECRET_REDACTOR });
+  hideConcealed(concealed.documents, quotable);
   const documents = addDefaultsToStack(concealed.documents);
   const [stack] = documents.filter(({ kind }) => kind === 'Stack');
   const index = createIndex(documents);
@@ -164,6 +164,13 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ofOthers,
     stack: stack && toFoundStack(stack),
   };
+}
+
+/** Lets no report quote a concealed value. */
+function hideConcealed(documents: readonly ManifestDocument[], quotable: ReadonlyMap<string, QuotableText>): void {
+  for (const { position, value } of documents)
+    for (const path of listConcealedPaths(value))
+      quotable.get(position.source.file)?.hide(findSpan(position, path, 'value'));
 }
 
 function toFoundStack(stack: ManifestDocument): FoundStack {
@@ -219,21 +226,24 @@ function readAllDocuments(
   sources: readonly ManifestBytes[],
   options: ValidateOptions,
   { counter, handed }: Pick<ReadContext, 'counter'> & { readonly handed: ReadonlySet<string> },
-): ReadDocuments {
-  const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES } = options;
+): ReadDocuments & { readonly quotable: ReadonlyMap<string, QuotableText> } {
+  const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES, quoted } = options;
+  const quotable = new Map<string, QuotableText>();
   const context = { env, secrets, readFile, allowance: createYamlBudget(), counter };
   const files = sources.map((source): ReadFile => {
     const { file } = source;
-    const decoded = decodeManifestSource(source);
-    if ('code' in decoded) {
-      const diagnostics = [withoutExcerpt(decoded, source)];
-      return { file, documents: [], diagnostics, mayHideStack: true, ofOthers: 0, toolFields: [], isQuoted: true };
-    }
+    const { source: decoded, diagnostic } = decodeManifestSource(source);
     const { text, held } = redactSource(decoded, secrets);
     const isQuoted = handed.has(file) || isQuotable(text);
+    if (isQuoted) quotable.set(file, createQuotableText(text, diagnostic === undefined));
+    if (diagnostic !== undefined) {
+      const none = { documents: [], mayHideStack: true, ofOthers: 0, toolFields: [] };
+      return { file, ...none, diagnostics: [diagnostic], isQuoted: true };
+    }
     const isPointer = text.text.startsWith('version https://git-lfs');
     return { file, ...readDocuments(text, context, source), isQuoted, held, isPointer };
   });
+  for (const [file, text] of quotable) quoted?.add(file, text);
   const [stack] = files.flatMap(({ documents }) => documents.filter(({ kind }) => kind === 'Stack'));
   const manifests = files.filter(({ isQuoted }) => isQuoted).map(({ file }) => file);
   return {
@@ -245,6 +255,7 @@ function readAllDocuments(
     mayHideStack: files.some(({ mayHideStack }) => mayHideStack),
     ofOthers: files.reduce((count, { ofOthers }) => count + ofOthers, 0),
     toolFields: files.flatMap(({ toolFields }) => toolFields),
+    quotable,
   };
 }
 
@@ -257,13 +268,6 @@ export function checkFileForFirstError(
   return readAllDocuments([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
   );
-}
-
-/** Removes the excerpt if the file may not be a manifest, because the excerpt might contain a secret. */
-function withoutExcerpt(diagnostic: Diagnostic, { file, bytes }: ManifestBytes): Diagnostic {
-  const { place } = diagnostic;
-  if (place === undefined || isQuotable({ file, text: toBuffer(bytes).toString('latin1') })) return diagnostic;
-  return { ...diagnostic, corrected: undefined, place: { ...place, excerpt: '' } };
 }
 
 function createIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Address, ManifestDocument> {
@@ -402,7 +406,6 @@ function createDesiredResource(
     lifecycle: readLifecycle(document, ignored.get(document) ?? []),
     ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
-    locateStart: () => locateStart(position),
     locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part),
     readSource: (path) => readSpan(position, path),
   };
@@ -411,20 +414,6 @@ function createDesiredResource(
 function readSpan(position: DocumentPosition, path: FieldPath): string {
   const { start, end } = findSpan(position, path, 'value');
   return position.source.text.slice(start, end);
-}
-
-/** Returns the line where a document starts. */
-function locateStart(position: DocumentPosition): ManifestStart {
-  const { source, span, base, origin } = position;
-  const start = base.length === 0 ? skipToStart(source.text, span) : findSpan(position, [], 'value').start;
-  return { file: source.file, line: source.toLine(start), origin };
-}
-
-/** Skips empty lines, comments, directives and document separators. */
-function skipToStart(text: string, { start }: Span): number {
-  const before = /(?:[^\S\n]*(?:#[^\n]*|%[^\n]*|---[^\S\n]*(?:#[^\n]*)?)?\r?\n)*/y;
-  before.lastIndex = start;
-  return start + (before.exec(text)?.[0].length ?? 0);
 }
 
 function readAllow({ lint }: JsonObject): DesiredResource['allow'] {
@@ -469,9 +458,8 @@ function createLocate({ position }: ManifestDocument): LocateValue {
 /** Matches the `apiVersion` of a manifest, in YAML or JSON. */
 const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\//;
 
-/** Whether diagnostics may quote a text. Standard input is always meant as manifests. */
-function isQuotable({ file, text }: { readonly file: string; readonly text: string }): boolean {
-  if (file === STDIN_FILE_NAME) return true;
+/** Whether diagnostics may quote a text: a file, or standard input. */
+function isQuotable({ text }: Pick<SourceText, 'text'>): boolean {
   return DECLARATION.test(text) && !text.includes('\0');
 }
 
@@ -491,7 +479,7 @@ function describeUnquoted(
 ): readonly Diagnostic[] {
   if (first === undefined) return [];
   const { code, severity, place } = first;
-  const at = place === undefined ? undefined : { file, line: place.line, column: 1, excerpt: '' };
+  const at = place === undefined ? undefined : { file, line: place.line, column: 1 };
   if (isPointer) {
     const message = `${file} is a pointer of Git LFS, and not the file itself`;
     const remedy = 'Run `git lfs pull`. In a pipeline, let the checkout fetch the files of LFS (GitHub: `lfs: true`).';

@@ -1,8 +1,8 @@
 import { type Address, formatAddress } from './address.ts';
 import type { Danger } from './danger.ts';
-import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
 import type { Mark, Retirement } from './mark.ts';
+import type { Place } from './place.ts';
 import type { Spec } from './state.ts';
 import type { PlannedTokenSink } from './token-sink.ts';
 
@@ -155,7 +155,7 @@ export interface Change {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** The start of the manifest. Absent: the resource has no manifest. */
-  readonly place?: ManifestStart | undefined;
+  readonly place?: Place | undefined;
 }
 
 /** Formats the address of the changed resource: `Kind/name`, or `Kind/name@id` for a duplicate. */

@@ -1,3 +1,5 @@
+import type { Place } from './place.ts';
+
 /** The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`. */
 export const LINT_CODES = {
   'expression-syntax': 'An expression of a traffic policy has a syntax error, so its rule applies to no traffic.',
@@ -85,38 +87,6 @@ export const DIAGNOSTIC_CODES = {
 /** The code of a `Diagnostic`. */
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
 
-/** A place in a manifest. Lines and columns count from 1; columns count UTF-16 units. */
-export interface SourceLocation {
-  /** The path as the user gave it, or `<stdin>`. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** A position and the source lines around it, ready to print: `excerpt` includes a line with a caret. */
-export interface SourcePlace extends SourceLocation {
-  readonly excerpt: string;
-  /** The source file of a generated manifest, as the generator reported it. The line in that file is not known. */
-  readonly origin?: string | undefined;
-}
-
-/** The position of the first line of a manifest. */
-export interface ManifestStart {
-  /** The path as the user gave it, or `<stdin>`. */
-  readonly file: string;
-  /** Counted from 1. */
-  readonly line: number;
-  /** The source file of a generated manifest, as the generator reported it. */
-  readonly origin?: string | undefined;
-}
-
-/** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
-export interface TextRange {
-  readonly of: string;
-  readonly start: number;
-  readonly length: number;
-}
-
 /** `error`: nothing is written. `warning`: shown, and the run continues. */
 export type Severity = 'error' | 'warning';
 
@@ -127,8 +97,6 @@ export interface Diagnostic {
   /** One sentence that says what is wrong. */
   readonly message: string;
   readonly remedy?: string | undefined;
-  /** The line at `place` as it should be, with its number: an excerpt that reports for people show with the remedy. */
-  readonly corrected?: string | undefined;
   /** The address of the resource that has the problem. */
   readonly address?: string | undefined;
   /** The field of the resource's spec that has the problem. */
@@ -138,9 +106,9 @@ export interface Diagnostic {
    * Absent: the problem exists without the change, or concerns no resource.
    */
   readonly isOfChange?: true;
-  readonly place?: SourcePlace | undefined;
+  readonly place?: Place | undefined;
   /** Related positions, such as the first of two duplicate definitions. */
-  readonly related?: readonly { readonly message: string; readonly place: SourcePlace }[] | undefined;
+  readonly related?: readonly { readonly message: string; readonly place: Place }[] | undefined;
 }
 
 export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
@@ -156,7 +124,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
  * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
  * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
  */
-export type LocateManifest = (address?: string, field?: string) => SourcePlace | undefined;
+export type LocateManifest = (address?: string, field?: string) => Place | undefined;
 
 /** Sorts by file in the order of the sources, then by line and column. Diagnostics without a position are last. */
 export function sortDiagnosticsInSourceOrder(

@@ -1,8 +1,9 @@
 import type { Address } from './address.ts';
 import type { Change, ChangingAction, Difference } from './change.ts';
 import type { Danger } from './danger.ts';
-import type { Diagnostic, SourcePlace } from './diagnostic.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type { Json } from './json.ts';
+import type { Place } from './place.ts';
 import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
 import type { Write } from './write.ts';
@@ -36,7 +37,7 @@ export interface SafetyViolation {
   /** Only if `rule` is `policy`. */
   readonly policy?: string;
   /** The positions of the resource's manifest and of the policy. */
-  readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[] | undefined;
+  readonly places?: readonly { readonly message: string; readonly place: Place }[] | undefined;
 }
 
 /** How a run connects to the service. */

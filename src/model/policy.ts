@@ -1,7 +1,8 @@
 import type { Action } from './change.ts';
 import type { DangerGroup, DangerName } from './danger.ts';
-import type { Severity, SourcePlace, TextRange } from './diagnostic.ts';
+import type { Severity } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
+import type { Place, TextRange } from './place.ts';
 import type { FieldPath } from './state.ts';
 
 /** Selects the changes that a policy checks: those that meet every condition. */
@@ -26,7 +27,7 @@ export interface PolicyDocument {
 }
 
 /** Returns the position of a value in a document, or of a part of its text. Parses the document again. */
-export type LocateValue = (path?: FieldPath, part?: TextRange) => SourcePlace;
+export type LocateValue = (path?: FieldPath, part?: TextRange) => Place;
 
 /** The results that a test case can expect from its policy. `no-match`: the policy does not apply. */
 export const EXPECTED_RESULTS = ['allow', 'refuse', 'warn', 'no-match'] as const;
@@ -72,7 +73,7 @@ export interface PolicyCaseResult {
   /** The name of the policy that is tested. */
   readonly policy: string;
   readonly name: string;
-  readonly place: SourcePlace;
+  readonly place: Place;
   /** Why the case failed. Absent if it passed. */
   readonly failure?: string | undefined;
 }
@@ -94,6 +95,6 @@ export interface PolicyFinding {
   /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
   readonly address: string;
   /** Parses the manifest again to find the position of the finding. `undefined` if there is no manifest. */
-  readonly locate: () => SourcePlace | undefined;
-  readonly policyPlace: SourcePlace;
+  readonly locate: () => Place | undefined;
+  readonly policyPlace: Place;
 }

@@ -1,7 +1,8 @@
 import type { Address } from './address.ts';
-import type { LintCode, ManifestStart, SourceLocation, SourcePlace, TextRange } from './diagnostic.ts';
+import type { LintCode } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
+import type { Place, TextRange } from './place.ts';
 import type { StackSettings } from './stack.ts';
 
 /** The fields of a resource, named and structured as in request bodies of the API: ids instead of references. */
@@ -46,10 +47,8 @@ export interface DesiredResource {
   readonly allow: Readonly<Partial<Record<LintCode, string>>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Returns the position of the first line of the manifest. Does not parse the manifest again. */
-  readonly locateStart: () => ManifestStart;
-  /** Returns the position of a path, or of the whole manifest. Parses the manifest again, so only for diagnostics. */
-  readonly locate: (path?: FieldPath, part?: TextRange) => SourcePlace;
+  /** Returns the position of a path, or of the start of the manifest. */
+  readonly locate: (path?: FieldPath, part?: TextRange) => Place;
   /** Returns a value as its manifest writes it, such as `0x1F`. A path without a value: the text around it. */
   readonly readSource: (path: FieldPath) => string;
 }
@@ -84,7 +83,7 @@ export interface SkippedInput {
 export interface SkippedFile {
   readonly file: string;
   /** The position of the pattern. */
-  readonly pattern: SourceLocation;
+  readonly pattern: Place;
   /** Whether the file may describe a resource nevertheless: its text has the name, or cannot be read. */
   readonly mayDescribe: (name: string) => boolean;
 }

@@ -1,9 +1,10 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { type Address, toAddress } from '../model/address.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
+import type { Place } from '../model/place.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -31,7 +32,7 @@ export interface ClaimConflict {
   /** The reason, as a clause: `hostports … is claimed by …`. */
   readonly why: string;
   readonly remedy: string;
-  readonly place: SourcePlace;
+  readonly place: Place;
   /** Whether a resource without a manifest has the value, which this run keeps. */
   readonly isByKept?: boolean | undefined;
 }

@@ -81,13 +81,13 @@ function pickText(texts: Json | undefined, name: string): string | undefined {
 
 /** Labels and annotations of an unchanged resource are for rules about all that the stack has. */
 function pickManifestFacts(
-  { labels, annotations, locateStart: findStart }: DesiredResource,
+  { labels, annotations, locate }: DesiredResource,
   isTouched: boolean,
 ): Pick<Change, 'labels' | 'annotations' | 'place'> {
   return {
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(isTouched && { place: findStart() }),
+    ...(isTouched && { place: locate() }),
   };
 }
 

@@ -4,8 +4,9 @@ import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { getAddressName, toAddress } from '../model/address.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
+import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
@@ -199,10 +200,12 @@ interface LifecycleMember {
  */
 export function describeLifecycleLineToAdd(resource: DesiredResource, member: LifecycleMember): string {
   const { start, block } = locateLifecycle(resource);
-  const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
+  const at = ({ file, line }: Place) => `${file}:${line}`;
+  const isInBraces = resource.readSource(block === undefined ? [] : ['lifecycle']).startsWith('{');
   if (block !== undefined)
-    return formatAddition(`its lifecycle at ${at(block)}`, block, formatLifecycleMember(member, block));
-  return formatAddition(`the document that starts at ${at(start)}`, start, formatLifecycle(member, start));
+    return formatAddition(`its lifecycle at ${at(block)}`, formatLifecycleMember(member, isInBraces), isInBraces);
+  const lifecycle = formatLifecycle(member, isInBraces);
+  return formatAddition(`the document that starts at ${at(start)}`, lifecycle, isInBraces);
 }
 
 /**
@@ -218,18 +221,18 @@ function formatLifecycleHint(resource: DesiredResource, { name, value }: Lifecyc
 }
 
 /** Says where to add the line: if the place is a mapping in braces, after its opening brace. */
-function formatAddition(what: string, place: SourcePlace, line: string): string {
-  return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
+function formatAddition(what: string, line: string, isInBraces: boolean): string {
+  return isInBraces ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
 
-function formatLifecycleMember({ name, value }: LifecycleMember, place: SourcePlace): string {
-  return isInBraces(place) ? `"${name}": ${formatJson(value)}` : `${name}: ${formatYaml(value)}`;
+function formatLifecycleMember({ name, value }: LifecycleMember, isInBraces: boolean): string {
+  return isInBraces ? `"${name}": ${formatJson(value)}` : `${name}: ${formatYaml(value)}`;
 }
 
 /** Inside braces the key is quoted, which is valid in YAML and in JSON. */
-function formatLifecycle(member: LifecycleMember, place: SourcePlace): string {
-  const inner = formatLifecycleMember(member, place);
-  return isInBraces(place) ? `"lifecycle": { ${inner} }` : `lifecycle: { ${inner} }`;
+function formatLifecycle(member: LifecycleMember, isInBraces: boolean): string {
+  const inner = formatLifecycleMember(member, isInBraces);
+  return isInBraces ? `"lifecycle": { ${inner} }` : `lifecycle: { ${inner} }`;
 }
 
 function formatYaml(value: LifecycleMember['value']): string {
@@ -246,19 +249,12 @@ function formatJson(value: LifecycleMember['value']): string {
 
 /** The positions of the document and of its `lifecycle`. `block` is `undefined` if the document has no `lifecycle`. */
 function locateLifecycle({ locate }: DesiredResource): {
-  readonly start: SourcePlace;
-  readonly block: SourcePlace | undefined;
+  readonly start: Place;
+  readonly block: Place | undefined;
 } {
   const [start, block] = [locate(), locate(['lifecycle'])];
   const isThere = start.line !== block.line || start.column !== block.column;
   return { start, block: isThere ? block : undefined };
-}
-
-/** Whether a value is written as `{ … }`. The excerpt has a caret below the first character of the value. */
-function isInBraces({ excerpt }: SourcePlace): boolean {
-  const lines = excerpt.split('\n');
-  const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));
-  return lines[at - 1]?.charAt(lines[at]?.indexOf('^') ?? 0) === '{';
 }
 
 /**

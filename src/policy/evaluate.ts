@@ -1,8 +1,8 @@
 import { type CelBudget, createBudget } from '../expressions/cost.ts';
 import type { CelProgram } from '../expressions/environment.ts';
 import type { Action } from '../model/change.ts';
-import type { SourcePlace } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
+import type { Place } from '../model/place.ts';
 import type { PolicyDocument, PolicyFinding } from '../model/policy.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { PolicyRunContext, PolicySubject } from './subject.ts';
@@ -19,7 +19,7 @@ export interface Policy {
   /** The variables in the expressions, with the members that are selected from them, such as `after.acl`. */
   readonly names: readonly string[];
   /** Returns the position of `spec.require`. Computed at the first call. */
-  readonly locateRule: () => SourcePlace;
+  readonly locateRule: () => Place;
 }
 
 /** Whether the expressions of a policy use a variable or one of its members. */

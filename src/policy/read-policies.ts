@@ -5,7 +5,8 @@ import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { suggest } from '../manifest/suggest.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Place } from '../model/place.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
 import { createPolicyDeclarations, hasFieldPath, pickBeforeAndAfterPaths } from './vocabulary.ts';
@@ -62,8 +63,8 @@ function readPolicy(document: PolicyDocument): Read {
   const rest = [...filled];
   const texts = parts.map((part) => ('expression' in part ? (rest.shift() ?? '') : part.text));
   const names = [...new Set([first, ...filled].flatMap((program) => program.names))].sort();
-  let place: SourcePlace | undefined;
-  const locateRule = (): SourcePlace => (place ??= document.locate(['spec', 'require']));
+  let place: Place | undefined;
+  const locateRule = (): Place => (place ??= document.locate(['spec', 'require']));
   const about = new Set(kinds.map(({ name }) => name));
   return { policy: { document, kinds: about, require: first, message: texts, names, locateRule } };
 }

@@ -3,8 +3,8 @@ import { parseDurationMs } from '../kinds/duration.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
-import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import { type JsonObject, omitUndefined } from '../model/json.ts';
+import type { Place } from '../model/place.ts';
 import { formatConcealed, mapConcealedMembers } from '../model/secret-value.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
@@ -22,7 +22,7 @@ export interface PolicySubject {
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Returns the position of a path in the manifest. `undefined` if there is no manifest. Parses the manifest again. */
-  readonly locate: (path: FieldPath) => SourcePlace | undefined;
+  readonly locate: (path: FieldPath) => Place | undefined;
   readonly values: CelValues;
 }
 
@@ -66,7 +66,7 @@ export function createChangeSubject(
     dangers: dangers.map((danger) => nameReferencesInFinding(table, omitUndefined(danger), names)),
     differences: differences.map((one) => nameReferencesInFinding(table, omitUndefined(one), names)),
     notes: [...(token === undefined ? [] : [formatTokenNote(token)]), ...notes],
-    ...toSubjectPlace(resource?.locateStart()),
+    ...toSubjectPlace(resource?.locate()),
   };
   const before = nameReferencesInSpec(table, change.live?.spec ?? {}, names);
   const after = nameReferencesInSpec(table, change.desired ?? {}, names);
@@ -91,7 +91,7 @@ export function createManifestSubject(resource: DesiredResource, after: Spec, sc
     name,
     protect: lifecycle.protect,
     validForMs,
-    ...toSubjectPlace(resource.locateStart()),
+    ...toSubjectPlace(resource.locate()),
   };
   const values = createCelValues({ change, before: {}, after, labels, annotations }, scene);
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
@@ -115,7 +115,7 @@ export function createCelValues(
   };
 }
 
-function toSubjectPlace(start: ManifestStart | undefined): JsonObject {
+function toSubjectPlace(start: Place | undefined): JsonObject {
   return start === undefined ? {} : { place: { file: start.file, line: start.line } };
 }
 

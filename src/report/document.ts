@@ -1,5 +1,6 @@
 import type { DangerGroup } from '../model/danger.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Place } from '../model/place.ts';
 import type { SafetyViolation } from '../model/plan.ts';
 import type { CommandLine } from './report.ts';
 import type { FieldView } from './view/field-view.ts';
@@ -134,7 +135,9 @@ export interface Message {
   /** The reason and, if the effect of a write is unknown, a sentence that says so. */
   readonly sentences: readonly string[];
   /** The position of the field that the service named or, if it named none, of the manifest. */
-  readonly place?: SourcePlace | undefined;
+  readonly place?: Place | undefined;
+  /** Whether the lines at the position are shown: it is that of a field. */
+  readonly hasExcerpt?: boolean | undefined;
 }
 
 /** Numbers by group, which the conclusion has in words. `group`: the colour. */

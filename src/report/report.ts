@@ -1,5 +1,6 @@
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
 import type { Drift, UnownedResource } from '../model/drift.ts';
+import type { Excerpts } from '../model/excerpts.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison, SafetyViolation, SkippedCounts } from '../model/plan.ts';
@@ -94,7 +95,7 @@ export interface SettingRow {
   readonly place?: string | undefined;
 }
 
-/** The style of text for people. The caller detects it, so that renderers depend only on their arguments. */
+/** The style of text for people, and what it quotes. The caller detects it, so that renderers depend only on their arguments. */
 export interface TextStyleOptions {
   readonly color: boolean;
   /** The width of the terminal in columns. 0 disables wrapping. */
@@ -103,6 +104,8 @@ export interface TextStyleOptions {
   readonly verbose: boolean;
   /** Whether to show each entry on one line. */
   readonly compact?: boolean;
+  /** Quotes a manifest. Absent: only positions are shown. Formats for programs quote nothing. */
+  readonly excerpts?: Excerpts | undefined;
 }
 
 export interface DiagnosticCodeDescription {

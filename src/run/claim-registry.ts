@@ -5,8 +5,9 @@ import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { describeOmittedDiagnostics, limitDiagnosticsPerCode } from '../manifest/bounded-yaml.ts';
 import { type Address, isAddress, toAddress } from '../model/address.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { Place } from '../model/place.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
@@ -104,7 +105,7 @@ export interface StackClaim {
   readonly range: 'account' | 'files';
   readonly address: Address;
   /** Returns the position of the claim in the manifests. */
-  readonly locate: () => SourcePlace;
+  readonly locate: () => Place;
   /** A clause for messages, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
   readonly said: string;
   readonly remedy: string;

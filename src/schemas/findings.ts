@@ -20,7 +20,7 @@ export interface SchemaFinding {
   /** The wrong value, if it should be a name or a reference. */
   readonly given?: string;
   /** Set if a word is unknown: the word, and the allowed words. */
-  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
+  readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
 }
 
 /**

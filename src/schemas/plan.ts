@@ -23,7 +23,6 @@ const place = z.strictObject({
   file: z.string().describe('Path as it was given.'),
   line: z.int().describe('From 1.'),
   column: z.int().describe('From 1.'),
-  excerpt: z.string().describe('The source lines, with a caret line.'),
   origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
 });
 
@@ -52,7 +51,6 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
   severity: z.enum(['error', 'warning']),
   message: z.string(),
   remedy: optional(z.string()),
-  corrected: optional(z.string()).describe('The line as it should be, with its number.'),
   address: optional(z.string()),
   field: optional(z.string()).describe('The field in the spec of the resource.'),
   isOfChange: optional(z.literal(true)).describe(
@@ -212,13 +210,7 @@ export const CHANGE_SCHEMA = z.strictObject({
   owner: optional(z.string()).describe('Owner of the resource. The mark records it unless it is too long.'),
   labels: optional(namedTexts).describe('Labels of the manifest, for people and policies.'),
   annotations: optional(namedTexts).describe('Annotations of the manifest, for people and policies.'),
-  place: optional(
-    z.strictObject({
-      file: z.string().describe('Path as it was given.'),
-      line: z.int().describe('From 1.'),
-      origin: optional(z.string()).describe('The source file of this document, as kustomize reports it.'),
-    }),
-  ).describe('For information: where the manifest starts.'),
+  place: optional(place).describe('For information: where the manifest starts.'),
 });
 
 const markDraft = z

@@ -1,6 +1,7 @@
 import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
 import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
+import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
@@ -35,6 +36,8 @@ export interface Host {
   readonly budget?: ReadBudget | undefined;
   /** Secrets to redact in every output. Absent: nothing is redacted. */
   readonly secrets?: SecretRedactor;
+  /** The manifests that reports of the run may quote. Absent: reports have positions only. */
+  readonly quoted?: QuotedTexts;
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

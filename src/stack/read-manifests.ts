@@ -12,14 +12,9 @@ import {
   readManifestFiles,
 } from '../manifest/load.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
-import {
-  type Diagnostic,
-  hasErrors,
-  type LocateManifest,
-  limitWarningsPerLintRule,
-  type SourcePlace,
-} from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type LocateManifest, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
+import type { Place } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
@@ -77,6 +72,7 @@ export async function readManifests(
   const validated = validateManifests(loaded.sources, {
     env: createManifestEnvironment(context),
     secrets: context.secrets,
+    quoted: context.quoted,
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
@@ -197,7 +193,7 @@ export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'pol
  */
 function createSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
   const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
-  const start = { file, line: 1, column: 1, excerpt: '' };
+  const start = { file, line: 1, column: 1 };
   return {
     stack: stack?.name,
     locate: (address, field) => {
@@ -213,7 +209,7 @@ interface NamedPathsContext {
   readonly cwd: string;
   /** Folders that must contain every path that the manifests name. */
   readonly roots: readonly string[];
-  readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
+  readonly locateInStack: (path: FieldPath) => Place | undefined;
 }
 
 interface NamedPath {
@@ -341,6 +337,7 @@ async function loadPolicyDocuments(
   const { rules, diagnostics, state } = validateManifests(sources, {
     env: createManifestEnvironment(context),
     secrets: context.secrets,
+    quoted: context.quoted,
     requireStack: false,
     readFile,
   });

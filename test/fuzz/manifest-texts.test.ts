@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { type ValidatedManifests, validateManifests } from '../../src/manifest/validate.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
+import { createQuotedTexts, type QuotedTexts } from '../../src/model/excerpts.ts';
 import { LONG, toTries } from '../tries.ts';
 
 const EVERYTHING = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url));
@@ -45,22 +46,23 @@ function mutate(changes: readonly { readonly at: number; readonly removed: numbe
   }, EVERYTHING);
 }
 
-function expectUsefulDiagnostics(bytes: Uint8Array, { state, diagnostics }: ValidatedManifests): void {
+function expectUsefulDiagnostics(bytes: Uint8Array): void {
+  const quoted = createQuotedTexts();
+  const { state, diagnostics } = validate(bytes, quoted);
   expect(state === undefined).toBe(diagnostics.length > 0);
   const lines = Buffer.from(bytes).toString().split('\n').length;
   for (const { code, message, place } of diagnostics) {
     expect(DIAGNOSTIC_CODES).toHaveProperty(code);
     expect(message).not.toMatch(/invalid input|expected .*received|undefined|\[object/i);
-    if (code === 'no-stack') continue;
-    // A file that is not a manifest is not quoted.
-    if (!message.startsWith('m.yaml is not ')) expect(place?.excerpt).toMatch(/^ *\| *\^+$/m);
-    expect(place?.line).toBeLessThanOrEqual(lines);
+    if (place === undefined) continue;
+    for (const excerpts of [quoted.reports, quoted.stderr]) expect(excerpts.render(place)).toMatch(/^$|^ *\| *\^+$/m);
+    expect(place.line).toBeLessThanOrEqual(lines);
   }
   for (const resource of state?.resources.values() ?? []) expect(resource.locate(['spec']).file).toBe('m.yaml');
 }
 
-function validate(bytes: Uint8Array): ValidatedManifests {
-  return validateManifests([{ file: 'm.yaml', bytes }], { env: NO_ENVIRONMENT });
+function validate(bytes: Uint8Array, quoted?: QuotedTexts): ValidatedManifests {
+  return validateManifests([{ file: 'm.yaml', bytes }], { env: NO_ENVIRONMENT, quoted });
 }
 
 describe('validating manifests', () => {
@@ -68,7 +70,7 @@ describe('validating manifests', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
         const bytes = mutate(changes);
-        expectUsefulDiagnostics(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes);
       }),
       { numRuns: toTries(300) },
     );
@@ -77,7 +79,7 @@ describe('validating manifests', () => {
   it('never throws on any bytes', LONG, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        expectUsefulDiagnostics(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes);
       }),
       { numRuns: toTries(300) },
     );
@@ -124,7 +126,7 @@ describe('validating manifests', () => {
     fc.assert(
       fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
         const bytes = Buffer.from(documents.map((value) => JSON.stringify(value)).join('\n---\n'));
-        expectUsefulDiagnostics(bytes, validate(bytes));
+        expectUsefulDiagnostics(bytes);
       }),
       { numRuns: toTries(500) },
     );

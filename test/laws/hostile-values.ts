@@ -99,7 +99,7 @@ const write: fc.Arbitrary<Write> = fc
   })
   .map(({ act, kind, name, ...parts }) => createWrite(act, `${kind}/${name}`, parts));
 
-const place = fc.record({ file: text, line: fc.nat(), column: fc.nat(), excerpt: text });
+const place = fc.record({ file: text, line: fc.nat(), column: fc.nat() });
 export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
   {
     code: fc.constantFrom('no-stack', 'lockout'),

@@ -277,7 +277,7 @@ export class World {
 export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
   const { state, diagnostics } = validateManifests(renderStack(stack, layout), { env: NO_ENVIRONMENT });
   if (state !== undefined) return state;
-  const found = diagnostics.map(({ message, place }) => `${message}\n${place?.excerpt}`);
+  const found = diagnostics.map(({ message, place }) => `${message}\n${JSON.stringify(place)}`);
   throw new Error(`A random stack is not valid:\n${found.join('\n')}`);
 }
 

@@ -7,17 +7,20 @@ import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
-/** Lists the diagnostics of lint about a document of a kind. `more`: text before it, with settings and names. */
-function lint(kind: string, body: string, more = '', options: Partial<LintOptions> = {}): readonly Diagnostic[] {
+type Marked = Diagnostic & { readonly marked: string };
+
+/** Lists the diagnostics of lint about a document of a kind, with the texts above their carets. `more`: text before it. */
+function lint(kind: string, body: string, more = '', options: Partial<LintOptions> = {}): readonly Marked[] {
   const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
-  const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
+  const { state, diagnostics, quoted } = validate(more === '' ? document : `${more}---\n${document}`);
   expect(diagnostics).toEqual([]);
-  return state === undefined ? [] : lintManifests(state, { now: NOW, ...options });
+  const found = state === undefined ? [] : lintManifests(state, { now: NOW, ...options });
+  return found.map((one) => ({ ...one, marked: toMarked(one.place ? quoted.reports.render(one.place) : '') }));
 }
 
 /** Lists the code of each diagnostic, and the text above its caret. */
 function listFindings(...args: Parameters<typeof lint>): readonly string[] {
-  return lint(...args).map(({ code, place }) => `${code} ${toMarked(place?.excerpt ?? '')}`);
+  return lint(...args).map(({ code, marked }) => `${code} ${marked}`);
 }
 
 const toStack = (settings: string): string =>
@@ -524,14 +527,11 @@ describe('expressions', () => {
 
   it('are located by their name, and not by a part of another', () => {
     const text = 'conn.client_ip == conn.foo && foo == 1';
-    const marked = lint('TCPEdge', toRule(text), toStack('')).map(({ place }) => [
-      toMarked(place?.excerpt ?? ''),
-      place?.column,
-    ]);
+    const found = lint('TCPEdge', toRule(text), toStack('')).map(({ place, marked }) => [marked, place?.column]);
     const [line = ''] = toRule(text)
       .split('\n')
       .filter((candidate) => candidate.includes(text));
-    expect(marked).toEqual([
+    expect(found).toEqual([
       ['conn.foo', line.indexOf('conn.foo') + 1],
       ['foo', line.indexOf('&& foo') + 4],
     ]);
@@ -545,7 +545,7 @@ describe('expressions', () => {
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
     const [found, ...others] = lint('TCPEdge', body, toStack('no-backend: "off"'));
     expect(others).toEqual([]);
-    expect(toMarked(found?.place?.excerpt ?? '')).toBe(marked);
+    expect(found?.marked).toBe(marked);
     expect(found?.place?.column).toBe(15);
   });
 

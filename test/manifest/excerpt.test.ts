@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderExcerpt } from '../../src/manifest/source-text.ts';
+import { renderExcerpt } from '../../src/manifest/excerpt.ts';
 
 function render(text: string, marked: string): string {
   const lines = text.split('\n');

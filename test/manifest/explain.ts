@@ -1,18 +1,20 @@
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { type ValidateOptions, validateManifests } from '../../src/manifest/validate.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { createQuotedTexts, type Excerpts } from '../../src/model/excerpts.ts';
 
 /** Manifest files by name. A text alone is one file called `m.yaml`. */
 export type Files = string | Readonly<Record<string, string>>;
 
 /** Lists the diagnostics of manifests: position, text above the caret, code, message, then the remedy with the corrected line, and related places. */
 export function explain(files: Files, options: Partial<ValidateOptions> = {}): readonly string[] {
-  const { diagnostics } = validate(files, options);
-  return diagnostics.flatMap(({ code, message, place, remedy, corrected, related = [] }) => [
-    `${toPlaceText(place)} ${code}: ${message}`,
+  const { diagnostics, quoted } = validate(files, options);
+  const format = (place: Diagnostic['place']) => formatPlace(place, quoted.stderr);
+  return diagnostics.flatMap(({ code, message, place, remedy, related = [] }) => [
+    `${format(place)} ${code}: ${message}`,
     ...(remedy === undefined ? [] : [`  ${remedy.replaceAll('\n', '\n  ')}`]),
-    ...(corrected === undefined ? [] : [`  ${corrected}`]),
-    ...related.map((other) => `  ${toPlaceText(other.place)} ${other.message}`),
+    ...(place === undefined ? [] : [quoted.stderr.renderCorrected(place)].filter(Boolean).map((line) => `  ${line}`)),
+    ...related.map((other) => `  ${format(other.place)} ${other.message}`),
   ]);
 }
 
@@ -20,13 +22,14 @@ export function explain(files: Files, options: Partial<ValidateOptions> = {}): r
 export function validate(files: Files, options: Partial<ValidateOptions> = {}) {
   const named = typeof files === 'string' ? { 'm.yaml': files } : files;
   const sources = Object.entries(named).map(([file, text]) => ({ file, text }));
-  return validateManifests(sources, { env: NO_ENVIRONMENT, requireStack: false, ...options });
+  const quoted = createQuotedTexts();
+  return { ...validateManifests(sources, { env: NO_ENVIRONMENT, requireStack: false, quoted, ...options }), quoted };
 }
 
-function toPlaceText(place: Diagnostic['place']): string {
+function formatPlace(place: Diagnostic['place'], { render }: Excerpts): string {
   if (place === undefined) return '-';
   const file = place.file === 'm.yaml' ? '' : `${place.file}:`;
-  return `${file}${place.line}:${place.column} [${toMarked(place.excerpt)}]`;
+  return `${file}${place.line}:${place.column} [${toMarked(render(place))}]`;
 }
 
 /** Returns the text above the caret of an excerpt. */

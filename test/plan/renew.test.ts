@@ -29,9 +29,8 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
       labels: {},
       annotations: {},
       readSource: () => '',
-      locateStart: () => ({ file: '', line: 1 }),
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
-      locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),
+      locate: () => ({ file: 'm.yaml', line: 1, column: 1 }),
     },
     live: { kind: kind.name, id: 'x_1', createdAt: CREATED, spec: live, mark, markError: undefined, computed: {} },
   };

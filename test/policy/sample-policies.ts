@@ -3,7 +3,7 @@ import { evaluatePolicies, type Policy } from '../../src/policy/evaluate.ts';
 import { compilePolicies, type ReadPolicies } from '../../src/policy/read-policies.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from '../../src/policy/subject.ts';
 
-const PLACE = { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
+const PLACE = { file: 'policy.yaml', line: 1, column: 1 };
 
 export const NOW = new Date('2026-03-06T12:00:00Z');
 

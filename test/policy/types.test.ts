@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic, TextRange } from '../../src/model/diagnostic.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { TextRange } from '../../src/model/place.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 import { compilePolicies } from '../../src/policy/read-policies.ts';
 import { evaluateRule, toDocument } from './sample-policies.ts';
@@ -14,7 +15,7 @@ function read(
   const told: string[] = [];
   const locate = (_?: FieldPath, part?: TextRange) => {
     told.push(part === undefined ? '' : part.of.slice(part.start, part.start + part.length));
-    return { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
+    return { file: 'policy.yaml', line: 1, column: 1 };
   };
   const { diagnostics } = compilePolicies([{ ...toDocument(require), match: { kinds }, locate }]);
   const toMessage = ({ message }: Diagnostic): string => message.replace('Policy/rule: spec.require: ', '');

@@ -102,7 +102,7 @@ describe('an HTML report of a plan', () => {
   it('links both halves of a change that is also drift to its danger, and each field to its line', () => {
     const change = createLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
-      place: { file: 'edge.yaml', line: 3 },
+      place: { file: 'edge.yaml', line: 3, column: 1 },
       differences: [
         createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
         createDifference('pooled', { from: false, to: true }),
@@ -111,7 +111,7 @@ describe('an HTML report of a plan', () => {
       dangers: [{ group: 'traffic', danger: 'address-changed', path: 'hostports' }],
     });
     const lines: Readonly<Record<string, number>> = { hostports: 7, pooled: 9 };
-    const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
+    const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1 });
     const { elements } = renderPlanPage(createPlan({ changes: [change] }), { locate });
     const items = elements.filter(({ attributes }) => attributes.has('data-key'));
     expect(items.map(({ attributes }) => attributes.get('data-danger'))).toEqual(['traffic', 'traffic']);
@@ -123,7 +123,7 @@ describe('an HTML report of a plan', () => {
     const rule = { name: 'europe', expressions: ['true'], actions: [{ type: 'deny' }] };
     const change = createLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',
-      place: { file: 'edge.yaml', line: 3 },
+      place: { file: 'edge.yaml', line: 3, column: 1 },
       differences: [
         createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
         createDifference('pooled', { from: false, to: true }),
@@ -133,7 +133,7 @@ describe('an HTML report of a plan', () => {
         { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },
       ],
     });
-    const locate = () => ({ file: 'edge.yaml', line: 3, column: 1, excerpt: '' });
+    const locate = () => ({ file: 'edge.yaml', line: 3, column: 1 });
     const plan = createPlan({ changes: [change] });
     const page = renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     FORMAT_CHECKS.html(page);
@@ -205,7 +205,7 @@ describe('an HTML report of a plan', () => {
 
   it('shows the owner and place of each danger, and the command below, before the changes', () => {
     const SHA = '0123456789abcdef0123456789abcdef01234567';
-    const place = { file: 'edge.yaml', line: 3 };
+    const place = { file: 'edge.yaml', line: 3, column: 1 };
     const change = createLiveChange('TCPEdge/open', 'update', {
       id: 'edgtcp_2',
       place,
@@ -228,8 +228,7 @@ describe('an HTML report of a plan', () => {
         readsInput: false,
       },
       pipeline: { commit: SHA, filesUrl: `https://forge.test/blob/${SHA}/` },
-      locate: (_?: string, field?: string) =>
-        field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,
+      locate: (_?: string, field?: string) => (field === 'hostports' ? { ...place, line: 9, column: 1 } : undefined),
     };
     FORMAT_CHECKS.html(renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, ...options }));
     const { elements } = renderPlanPage(plan, options);

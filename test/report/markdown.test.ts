@@ -33,7 +33,7 @@ import { MIXED } from './sample-results.ts';
 
 function render(
   report: Report,
-  more: Pick<Partial<FormatOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
+  more: Pick<Partial<FormatOptions>, 'applyCommand' | 'verbose' | 'pipeline' | 'excerpts'> = {},
 ): string {
   return renderMarkdownReport(report, { ...PLAIN, ...more });
 }
@@ -80,11 +80,11 @@ describe('a comment', () => {
   });
 
   test('of manifests shows every mistake at its place', () => {
-    const excerpt = '3 |   colour: red\n  |   ^^^^^^';
-    const place = { file: 'edge.yaml', line: 3, column: 3, excerpt };
+    const excerpts = { render: () => '3 |   colour: red\n  |   ^^^^^^', renderCorrected: () => '' };
+    const place = { file: 'edge.yaml', line: 3, column: 3 };
     const diagnostic = { code: 'bad-field', severity: 'error', message: 'unknown field colour', place } as const;
     const validation = { files: 1, resources: 2, diagnostics: [diagnostic] };
-    expect(render({ about: 'validation', command: 'validate', validation })).toMatchInlineSnapshot(`
+    expect(render({ about: 'validation', command: 'validate', validation }, { excerpts })).toMatchInlineSnapshot(`
       "<!-- edgewise:validate -->
 
       ## ✗ The manifests are invalid: 1 error
@@ -149,16 +149,14 @@ test('links a row to the line of its field, and does not repeat a danger', () =>
       changes: [
         createLiveChange('TCPEdge/a', 'update', {
           id: 'edgtcp_1',
-          place: { file: 'edge.yaml', line: 3 },
+          place: { file: 'edge.yaml', line: 3, column: 1 },
           differences: [createDifference(path, { from: ['a.test:1'], to: ['b.test:1'] })],
           ...parts,
         }),
       ],
     });
   const locate = (address?: string, field?: string) =>
-    address === 'TCPEdge/a' && field === 'hostports'
-      ? { file: 'edge.yaml', line: 9, column: 1, excerpt: '' }
-      : undefined;
+    address === 'TCPEdge/a' && field === 'hostports' ? { file: 'edge.yaml', line: 9, column: 1 } : undefined;
   const readRow = (plan: Plan): string => {
     const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
@@ -179,7 +177,7 @@ test('links a row to the line of its field, and does not repeat a danger', () =>
 });
 
 test('links each field of a row to its own line, unless that is the line of the row', () => {
-  const place = { file: 'edge.yaml', line: 3 };
+  const place = { file: 'edge.yaml', line: 3, column: 1 };
   const two = createLiveChange('TCPEdge/a', 'update', {
     id: 'edgtcp_1',
     place,
@@ -196,7 +194,7 @@ test('links each field of a row to its own line, unless that is the line of the 
   });
   const made = createChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
   const lines: Readonly<Record<string, number>> = { description: 7, pooled: 9 };
-  const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
+  const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1 });
   const plan = createPlan({
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
@@ -230,9 +228,9 @@ test('ends a comment on drift as one on a plan: with commit, run, time and versi
 
 test('links a danger of drift to the line of its field', () => {
   const locate = (_?: string, field?: string) => {
-    return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1, excerpt: '' };
+    return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1 };
   };
-  const changes = DRIFT.changes.map((change) => ({ ...change, place: { file: 'edge.yaml', line: 3 } }));
+  const changes = DRIFT.changes.map((change) => ({ ...change, place: { file: 'edge.yaml', line: 3, column: 1 } }));
   const text = renderMarkdownReport({ about: 'drift', drift: { ...DRIFT, changes } }, { ...PLAIN, locate });
   expect(text).toMatch(/^> - [*][*]access[*][*] `TCPEdge\/a` [^\n]* `edge.yaml:9`<a /m);
 });
@@ -263,7 +261,7 @@ test('shows quotes of a danger as code', () => {
 
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
-  const place = { file: 'stacks/a b)(.yaml', line: 7 };
+  const place = { file: 'stacks/a b)(.yaml', line: 7, column: 1 };
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'], description: 'x' });
   const edge = createChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
   const plan = createPlan({ changes: [edge], made, ownerLabel: 'team' });

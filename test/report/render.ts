@@ -33,9 +33,9 @@ export function renderMarkdownReport(report: Report, options: FormatOptions): st
 }
 
 export function renderHtmlReport(report: Report, options: FormatOptions): string {
-  return [...writeHtml(createDocument(report, options))].join('');
+  return [...writeHtml(createDocument(report, options), options)].join('');
 }
 
 export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): string {
-  return [...writeHtml(createStacksDocument(run, options))].join('');
+  return [...writeHtml(createStacksDocument(run, options), options)].join('');
 }

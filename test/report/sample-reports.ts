@@ -2,6 +2,7 @@ import type { Address } from '../../src/model/address.ts';
 import type { Action } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { Drift, DriftedChange, DriftState } from '../../src/model/drift.ts';
+import type { Excerpts } from '../../src/model/excerpts.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toWriteId, type WriteId } from '../../src/model/write.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
@@ -27,18 +28,22 @@ export const MISTAKE: Diagnostic = {
   message: 'TCPEdge/postgres is described twice',
   remedy: 'Remove one of them:\n  git rm edges/old.yaml',
   address: 'TCPEdge/postgres',
-  place: {
-    file: 'edges/postgres.yaml',
-    line: 4,
-    column: 9,
-    excerpt: '3 | metadata:\n4 |   name: postgres\n  |         ^^^^^^^^',
-  },
+  place: { file: 'edges/postgres.yaml', line: 4, column: 9 },
   related: [
     {
       message: 'first described here',
-      place: { file: 'edges/old.yaml', line: 2, column: 1, excerpt: '2 | kind: TCPEdge\n  | ^' },
+      place: { file: 'edges/old.yaml', line: 2, column: 1 },
     },
   ],
+};
+
+/** The lines of the manifests with that mistake. */
+export const EXCERPTS: Excerpts = {
+  render: ({ file }) =>
+    file === 'edges/old.yaml'
+      ? '2 | kind: TCPEdge\n  | ^'
+      : '3 | metadata:\n4 |   name: postgres\n  |         ^^^^^^^^',
+  renderCorrected: () => '',
 };
 
 /** A comparison with these resources. */

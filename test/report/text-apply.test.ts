@@ -71,16 +71,17 @@ test('lists the first resources of a missing permission', () => {
 });
 
 test('shows the line of the manifest of a failed write, and the field if the service names it', () => {
-  const place = { file: 'edge.yaml', line: 6, column: 5, excerpt: '6 |   hostports: []\n  |     ^' };
+  const place = { file: 'edge.yaml', line: 6, column: 5 };
+  const excerpts = { render: () => '9 |   hostports: []\n  |     ^', renderCorrected: () => '' };
   const locate = (address?: string, field?: string) =>
     address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
   const render = (failed: Outcome) =>
-    renderApplyResultText(PLAN, createApplyResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];
+    renderApplyResultText(PLAN, createApplyResult([failed]), { ...PLAIN, width: 0, locate, excerpts }).split('\n\n')[0];
   expect(render(createFailedOutcome(createWrite('create', 'TCPEdge/a'), 'no'))).toMatch(
     /\n {4}no\n {4}--> edge.yaml:1:5$/,
   );
   expect(render(createFailedOutcome(createWrite('create', 'TCPEdge/a'), 'no', { field: 'hostports' }))).toContain(
-    '\n    --> edge.yaml:9:5\n    6 |   hostports: []\n      |     ^',
+    '\n    --> edge.yaml:9:5\n    9 |   hostports: []\n      |     ^',
   );
   expect(render(createFailedOutcome(createWrite('delete', 'TCPEdge/gone'), 'no'))).toMatch(/\n {4}no$/);
 });

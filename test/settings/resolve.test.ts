@@ -12,7 +12,7 @@ function toSpec(path: string, value: string): JsonObject {
 }
 
 function toLayer(by: 'Stack' | 'Defaults', spec: JsonObject) {
-  const place = { file: 'a.yaml', line: 1, column: 1, excerpt: '' };
+  const place = { file: 'a.yaml', line: 1, column: 1 };
   return { by, spec, locate: () => place, toPath: (path: string) => `folder/${path}` };
 }
 

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findCodeSection } from '../../explain/code-section.ts';
 import { findRepository } from '../../files/boundary.ts';
 import { describeWriteError } from '../../files/write-file.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -30,8 +31,8 @@ interface Publication extends Pick<FormatOptions, 'command' | 'folder'> {
 }
 
 /** Shows a report on stdout, writes the files of `--report`, and returns the exit code. */
-export function outputReport(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
-  return publishAs(
+export async function outputReport(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+  const exitCode = await publishAs(
     async (name) => {
       const write = await loadReportWriter(name);
       return (options) => write(report, options);
@@ -39,14 +40,16 @@ export function outputReport(report: Report, publication: Publication, context: 
     publication,
     context,
   );
+  quoteUnparsedLines([report], publication, context);
+  return exitCode;
 }
 
-export function outputStacksReport(
+export async function outputStacksReport(
   run: StacksRunReport,
   publication: Publication,
   context: Context,
 ): Promise<ExitCode> {
-  return publishAs(
+  const exitCode = await publishAs(
     async (name) => {
       const write = await loadStacksReportWriter(name);
       return (options) => write(run, options);
@@ -54,6 +57,28 @@ export function outputStacksReport(
     publication,
     context,
   );
+  const reports = run.parts.map(({ report }) => report);
+  quoteUnparsedLines(reports, publication, context);
+  return exitCode;
+}
+
+/** Quotes the lines of syntax errors on stderr. No report does, because what is a secret in them is unknown. */
+function quoteUnparsedLines(
+  reports: readonly Report[],
+  { flags, isShown = false }: Publication,
+  { stderr, quoted }: Context,
+): void {
+  if (quoted === undefined || isShown || flags.format !== 'text') return;
+  for (const { place } of reports.flatMap(listManifestDiagnostics)) {
+    if (place === undefined || quoted.reports.render(place) !== '') continue;
+    const excerpt = quoted.stderr.render(place);
+    if (excerpt !== '') stderr.write(`${toPrintable(place.file)}:${place.line}:${place.column}\n${excerpt}\n`);
+  }
+}
+
+function listManifestDiagnostics(report: Report): readonly Diagnostic[] {
+  if (report.about === 'validation') return report.validation.diagnostics;
+  return report.about === 'failure' ? (report.failure.diagnostics ?? []) : [];
 }
 
 type LoadWriter = (name: FormatName) => Promise<(options: FormatOptions) => Iterable<string>>;
@@ -98,6 +123,7 @@ function createReportOptions(
     pipeline: readCiJobLinks(env),
     applyCommand,
     locate,
+    excerpts: context.quoted?.reports,
     toRepositoryPath: (file) => makeRelative(root, file, cwd),
     toOriginPath: (path, output) => makeRelative(root, resolveOrigin(path, output, context), cwd),
   };

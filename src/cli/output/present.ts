@@ -28,7 +28,7 @@ export const TEXT_ONLY_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(
   output: OutputStream,
-  { env }: Pick<Context, 'env'>,
+  { env, stderr, quoted }: Pick<Context, 'env' | 'stderr' | 'quoted'>,
   flags: FormatFlags,
 ): TextStyleOptions {
   const wantsColor = flags.color && findSetting('color', { env }) === undefined && env['TERM'] !== 'dumb';
@@ -37,6 +37,7 @@ export function getTextOptions(
     width: output.isTerminal ? output.columns() : 0,
     verbose: flags.verbose === true,
     compact: flags.compact === true,
+    excerpts: output === stderr ? quoted?.stderr : quoted?.reports,
   };
 }
 

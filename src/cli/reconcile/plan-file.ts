@@ -61,7 +61,7 @@ export function refusePlanOfAnotherUser(path: string, context: Pick<Context, 'cw
 
 /** Creates a `LocateManifest` without manifests. Diagnostics without an address point to the start of the plan file. */
 export function createLocateAtPlanFileStart(file: string): LocateManifest {
-  return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
+  return (address) => (address === undefined ? { file, line: 1, column: 1 } : undefined);
 }
 
 /** Whether a path names a plan file, also one of another version or of a failed plan, and not manifests. */

@@ -206,7 +206,7 @@ export function createStackReportPart(
 }
 
 export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
-  const place = { file, line: 1, column: 1, excerpt: '' };
+  const place = { file, line: 1, column: 1 };
   return {
     report: {
       about: 'failure',

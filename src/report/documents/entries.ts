@@ -1,5 +1,6 @@
 import { formatAction } from '../../model/change.ts';
-import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
   type DangerLine,
@@ -35,7 +36,7 @@ export type FindPlace = (about: Placed) => PlaceLink | undefined;
 export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptions): FindPlace {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
-    const place: ManifestStart | undefined = findDangerSourcePlace(about, options);
+    const place: Place | undefined = findDangerSourcePlace(about, options);
     const link = place === undefined ? undefined : findLink(place);
     return place === undefined || link === undefined ? undefined : { ...link, line: place.line };
   };

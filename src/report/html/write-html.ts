@@ -1,5 +1,6 @@
-import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { Place } from '../../model/place.ts';
 import type { SafetyViolation } from '../../model/plan.ts';
 import type {
   Block,
@@ -15,7 +16,8 @@ import type {
   Sentence,
   TableBlock,
 } from '../document.ts';
-import { findUnmentionedAddress } from '../view/diagnostic-view.ts';
+import type { FormatOptions } from '../report.ts';
+import { findUnmentionedAddress, listLines } from '../view/diagnostic-view.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
@@ -23,7 +25,7 @@ import { type Html, html, renderHtmlPlace, renderHtmlText } from './node.ts';
 import { PAGE_END, renderPageStart } from './page.ts';
 
 /** Writes a document as one self-contained page, chunk by chunk. Pipelines can keep it as an artifact. */
-export function* writeHtml(document: Document): Generator<string> {
+export function* writeHtml(document: Document, { excerpts }: Pick<FormatOptions, 'excerpts'>): Generator<string> {
   const { title, headline, applyCommand, origin } = document;
   yield renderPageStart(title ?? headline);
   yield html`<header>
@@ -34,7 +36,7 @@ ${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</str
 <main id="main" tabindex="-1">
 `.source;
   for (const piece of listBlocks(document, {
-    ...createPage(document),
+    ...createPage(document, excerpts),
     lead: html`${renderCommand(applyCommand)}${renderFilter(document)}`,
   }))
     yield piece.source;
@@ -43,7 +45,7 @@ ${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</str
 }
 
 /** What is unique on the page. `lead`: the command and the filter, between the dangers and what they concern. */
-interface Page extends OpenEntries {
+interface Page extends OpenEntries, Pick<FormatOptions, 'excerpts'> {
   /** The start of the ids in a part. */
   readonly scope: string;
   /** The id of the heading of the part, and a space. The names of its sections start with that heading. */
@@ -52,8 +54,8 @@ interface Page extends OpenEntries {
   readonly lead?: Html | undefined;
 }
 
-function createPage(document: Document): Page {
-  return { scope: '', within: '', ids: new Map(), ...createOpenEntries(document) };
+function createPage(document: Document, excerpts: FormatOptions['excerpts']): Page {
+  return { scope: '', within: '', ids: new Map(), excerpts, ...createOpenEntries(document) };
 }
 
 function createId({ scope, ids }: Page, name: string): string {
@@ -83,11 +85,19 @@ function* listBlock(block: Block, page: Page): Generator<Html> {
       return yield renderCounts(block);
     case 'violations': {
       const head = { name: block.block, heading: 'Refused by safety rules' };
-      return yield renderSection(page, head, block.violations.map(renderViolationMessage));
+      return yield renderSection(
+        page,
+        head,
+        block.violations.map((one) => renderViolationMessage(one, page)),
+      );
     }
     case 'diagnostics': {
       const heading = hasErrors(block.diagnostics) ? 'What is wrong' : 'Warnings';
-      return yield renderSection(page, { name: block.block, heading }, block.diagnostics.map(renderDiagnosticMessage));
+      return yield renderSection(
+        page,
+        { name: block.block, heading },
+        block.diagnostics.map((one) => renderDiagnosticMessage(one, page)),
+      );
     }
     case 'error':
       return yield renderSection(page, { name: 'error', heading: 'What went wrong' }, [renderErrorMessage(block)]);
@@ -96,7 +106,7 @@ function* listBlock(block: Block, page: Page): Generator<Html> {
       return yield renderSection(page, { name: 'dangers', heading: block.count }, [dangers]);
     }
     case 'messages': {
-      const messages = block.messages.map((one) => renderMessage(one, block));
+      const messages = block.messages.map((one) => renderMessage(one, block, page));
       const head = { name: block.label, heading: block.heading };
       return yield renderSection(page, head, [...messages, ...listNotes(block.note)]);
     }
@@ -171,10 +181,14 @@ function renderDangerLine({ part, group, address, owner, said, place, entry }: D
   return html`${stack}<strong>${group}</strong> ${entry === undefined ? name : html`<a href="#${entry}">${name}</a>`} ${renderHtmlText(said)}${whose}${place === undefined ? '' : html` ${renderHtmlPlace(place)}`}`;
 }
 
-function renderMessage({ name, request, sentences, place }: Message, { label, tone }: MessagesBlock): Html {
+function renderMessage(
+  { name, request, sentences, place, hasExcerpt }: Message,
+  { label, tone }: MessagesBlock,
+  page: Page,
+): Html {
   const where = request === undefined ? '' : html`<p class="where"><code>${request}</code></p>\n`;
   return html`<article class="message ${tone}"><p class="headline"><span class="label">${label}</span> ${name}</p>
-${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderSourcePlace(place)}</article>
+${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderPlace(place, hasExcerpt ? page : {})}</article>
 `;
 }
 
@@ -185,41 +199,40 @@ ${said}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderDiagnosticMessage(diagnostic: Diagnostic): Html {
-  const { severity, code, message, remedy, corrected, place, related = [] } = diagnostic;
-  const line = corrected === undefined ? '' : html`<pre tabindex="0">${corrected}</pre>\n`;
+function renderDiagnosticMessage(diagnostic: Diagnostic, page: Page): Html {
+  const { severity, code, message, remedy, place, related = [] } = diagnostic;
   const name = findUnmentionedAddress(diagnostic);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
 <p class="where"><code>${code}</code>${subject}</p>
-${renderSourcePlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}${line}</article>
+${renderPlace(place, page)}${related.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderViolationMessage({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Html {
+function renderViolationMessage({ rule, message, remedy, addresses, places = [] }: SafetyViolation, page: Page): Html {
   const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">
 <p class="headline"><span class="label">refused</span> ${message}</p>
 <p class="where"><code>${rule}</code></p>
-${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
+${list}${places.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number]): Html {
-  return html`<p class="where">${message}</p>\n${renderSourcePlace(place)}`;
+function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number], page: Page): Html {
+  return html`<p class="where">${message}</p>\n${renderPlace(place, page)}`;
 }
 
 /**
  * A position with its excerpt. The excerpt scrolls instead of wrapping, so that the caret stays in its column.
  * Undefined without a place.
  */
-function renderSourcePlace(place: SourcePlace | undefined): Html | undefined {
+function renderPlace(place: Place | undefined, { excerpts }: Pick<Page, 'excerpts'>): Html | undefined {
   if (place === undefined) return undefined;
-  const { file, line, column, excerpt } = place;
+  const { file, line, column } = place;
   const position = `${file}:${line}:${column}`;
-  const lines = excerpt.split('\n').filter((text) => text.trim() !== '');
+  const lines = listLines(excerpts?.render(place));
   if (lines.length === 0) return html`<p class="where"><code>${position}</code></p>\n`;
   return html`<figure><figcaption><code>${position}</code></figcaption>
 <pre tabindex="0" role="region" aria-label="Excerpt of ${position}">${lines.map((text) => html`${text}\n`)}</pre></figure>

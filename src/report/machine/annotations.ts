@@ -1,10 +1,11 @@
 import { stripDuplicateId } from '../../model/address.ts';
 import { type Change, type Difference, formatAction, formatChangeAddress } from '../../model/change.ts';
 import type { DangerGroup } from '../../model/danger.ts';
-import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Place } from '../../model/place.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
@@ -47,7 +48,7 @@ export interface Annotation {
   readonly address?: string | undefined;
   /** The path of the manifest field that the annotation is about. */
   readonly field?: string | undefined;
-  readonly place?: SourcePlace | undefined;
+  readonly place?: Place | undefined;
   readonly related?: Diagnostic['related'];
   /** Whether the run was interrupted, or the service could not be reached, before the write was sent. */
   readonly isNotStarted?: boolean;

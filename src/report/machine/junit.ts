@@ -129,7 +129,7 @@ function renderTestCase({ suite, name, annotation }: JunitCase): readonly string
 
 function renderFailureDetails(annotation: Annotation): string {
   const { message, remedy, place } = annotation;
-  const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
+  const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`];
   return [message, ...where, ...listRelatedPlaceTexts(annotation), ...(remedy === undefined ? [] : [remedy])].join(
     '\n',
   );

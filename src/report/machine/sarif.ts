@@ -1,10 +1,11 @@
 import { countDangersByGroup } from '../../model/danger.ts';
-import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
+import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toDigest } from '../../model/json.ts';
+import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
-import { type FilePosition, findRepositoryPosition } from '../view/diagnostic-view.ts';
+import { findRepositoryPosition } from '../view/diagnostic-view.ts';
 import {
   type Annotation,
   joinNotStartedAnnotations,
@@ -159,11 +160,7 @@ function createMessage(message: string, remedy: string | undefined): { readonly 
 }
 
 /** GitHub code scanning rejects results without a location, so a finding without a place has the place of the Stack. */
-function createLocations(
-  { address }: Annotation,
-  place: SourcePlace | undefined,
-  options: FormatOptions,
-): readonly object[] {
+function createLocations({ address }: Annotation, place: Place | undefined, options: FormatOptions): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };
   return [{ ...createPhysicalLocation(place ?? options.locate?.(), options), ...logical }];
@@ -173,7 +170,7 @@ function createRelated({ message, place }: NonNullable<Annotation['related']>[nu
   return { ...createPhysicalLocation(place, options), message: { text: message } };
 }
 
-function createPhysicalLocation(place: SourcePlace | undefined, options: FormatOptions): object {
+function createPhysicalLocation(place: Place | undefined, options: FormatOptions): object {
   const { file, line, column } = (place && findRepositoryPosition(place, options)) ?? createUnfiledPosition(place);
   return {
     physicalLocation: {
@@ -184,7 +181,7 @@ function createPhysicalLocation(place: SourcePlace | undefined, options: FormatO
 }
 
 /** A position for a place in standard input, or for a finding without a place. */
-function createUnfiledPosition(place: SourcePlace | undefined): FilePosition {
+function createUnfiledPosition(place: Place | undefined): Place {
   return { file: place === undefined ? '.' : 'stdin', line: place?.line ?? 1, column: place?.column ?? 1 };
 }
 

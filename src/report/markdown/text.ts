@@ -107,8 +107,8 @@ export function renderMarkdownPlace({ label, page }: Pick<PlaceLink, 'label' | '
 }
 
 /** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
-export function createDiagnosticFence(diagnostic: Diagnostic): string {
-  const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
+export function createDiagnosticFence(diagnostic: Diagnostic, options: Pick<FormatOptions, 'excerpts'>): string {
+  const lines = listDiagnosticLines(diagnostic, options).map(({ label, text }) => `${label} ${text}`.trimEnd());
   return renderFence('text', lines);
 }
 

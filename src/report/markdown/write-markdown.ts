@@ -89,7 +89,7 @@ function listBlockSections(
     case 'violations':
       return block.violations.map(createViolationSection);
     case 'diagnostics':
-      return block.diagnostics.map(createDiagnosticSection);
+      return block.diagnostics.map((one) => createDiagnosticSection(one, options));
     case 'error':
       return [createErrorSection(block)];
     case 'dangers':
@@ -128,9 +128,9 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   return { text, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
-function createDiagnosticSection(diagnostic: Diagnostic): Section {
+function createDiagnosticSection(diagnostic: Diagnostic, options: MarkdownOptions): Section {
   const { severity } = diagnostic;
-  const text = `${createDiagnosticFence(diagnostic)}\n\n`;
+  const text = `${createDiagnosticFence(diagnostic, options)}\n\n`;
   return { text, weight: severity, names: [severity, `${severity}s`] };
 }
 

@@ -6,7 +6,7 @@ import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
 
 /** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
 export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
-  return renderDiagnosticTextLines(listDiagnosticLines(diagnostic), diagnostic.severity, options);
+  return renderDiagnosticTextLines(listDiagnosticLines(diagnostic, options), diagnostic.severity, options);
 }
 
 /** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */

@@ -15,7 +15,7 @@ import {
   toPlainText,
 } from '../document.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
-import { formatRemedyLines, listRelatedLines, listSourcePlaceLines } from '../view/diagnostic-view.ts';
+import { formatRemedyLines, listPlaceLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
@@ -97,7 +97,7 @@ function renderViolation(
     ...renderDiagnosticTextLines([{ role: 'headline', label: `refused[${rule}]:`, text: message }], 'error', options),
     ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
     ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
-    ...renderDiagnosticTextLines(listRelatedLines(places), 'error', options),
+    ...renderDiagnosticTextLines(listRelatedLines(places, options), 'error', options),
     ...renderDiagnosticTextLines(formatRemedyLines(remedy), 'error', options),
   ];
 }
@@ -114,11 +114,13 @@ function renderMessages(
   const paint = createPainter(color);
   return [
     `${heading}:`,
-    ...messages.flatMap(({ name, request, sentences, place }) => [
+    ...messages.flatMap(({ name, request, sentences, place, hasExcerpt }) => [
       `  ${paint(tone, name)}`,
       ...(request === undefined ? [] : [`    ${request}`]),
       ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 6 })),
-      ...renderDiagnosticTextLines(listSourcePlaceLines(place), tone, options).map((line) => `  ${line}`),
+      ...renderDiagnosticTextLines(listPlaceLines(place, hasExcerpt ? options : {}), tone, options).map(
+        (line) => `  ${line}`,
+      ),
     ]),
     ...(note === undefined ? [] : wrapWithPrefix('  ', note, { width, rest: 4 })),
   ];

@@ -1,8 +1,9 @@
 import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Message } from '../document.ts';
@@ -117,17 +118,17 @@ function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>
     ...(!isNamed && { request: toPrintable(`${method} ${path}`) }),
     sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
     place,
+    hasExcerpt: failed.field !== undefined,
   };
 }
 
-/** The position and excerpt of the field that the service named or, if it named none, the start of the manifest. */
+/** The position of the field that the service named or, if it named none, the start of the manifest. */
 export function locateFailedWrite(
   { write, field }: Failed,
   { locate }: Pick<FormatOptions, 'locate'>,
-): SourcePlace | undefined {
+): Place | undefined {
   const place = locate?.(write.address, field);
-  if (place === undefined) return undefined;
-  return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
+  return place && toPrintablePlace(place);
 }
 
 function createSkippedView(

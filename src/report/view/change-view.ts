@@ -10,14 +10,15 @@ import {
   isAdoptOrTakeOverAction,
   isProtected,
 } from '../../model/change.ts';
-import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import { type DangerView, formatShortList, listDangerViews, listScalarTexts } from './danger-view.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   createDifferenceView,
@@ -114,7 +115,7 @@ export interface ChangeView {
   readonly traits: readonly SummaryClauseView[];
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string | undefined;
-  readonly place?: ManifestStart | undefined;
+  readonly place?: Place | undefined;
   readonly change: Change;
   /** The path of the first field that differs, as manifests write it. */
   readonly manifestPath?: string | undefined;
@@ -204,7 +205,7 @@ export function createChangeView(
     warnings: isContinued ? [] : said,
     dangers: isContinued ? [] : listDangerViews([change], names),
     traits: described === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), described, names),
-    place: change.place && toPrintableStart(change.place),
+    place: change.place && toPrintablePlace(change.place),
     manifestPath: first && formatPathWithTargetName(first.path, context),
     fields: [
       ...(created === undefined
@@ -219,10 +220,6 @@ export function createChangeView(
 
 function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): ValueRenderingContext {
   return { kind: findKind(change.kind), names, origins: isAdoptOrTakeOverAction(action) ? {} : ORIGINS };
-}
-
-function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
-  return { file: toPrintable(file), line, origin: origin === undefined ? undefined : toPrintable(origin) };
 }
 
 /** The reason for a change. Undefined if its differences explain it. */

@@ -11,10 +11,10 @@ import {
   type DangerGroupCounts,
   type DangerName,
 } from '../../model/danger.ts';
-import type { ManifestStart } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toDigest } from '../../model/json.ts';
+import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
 import type { FormatOptions, Report } from '../report.ts';
@@ -145,7 +145,7 @@ export function findDangerSourcePlace(
     manifestPath: path,
   }: Pick<DangerView, 'manifestPath'> & { readonly change: Pick<Change, 'address' | 'place'> },
   { locate }: { readonly locate?: FormatOptions['locate'] | undefined },
-): ManifestStart | undefined {
+): Place | undefined {
   const { address, place } = change;
   if (place === undefined) return undefined;
   const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);

@@ -1,40 +1,30 @@
 import type { Kind } from '../../kinds/kind.ts';
 import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
-import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
+import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ErrorBlock, PlaceLink } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
-/** Makes every text of the diagnostic printable. Only excerpts and remedies have line breaks. */
+/** Makes every text of the diagnostic printable. Only remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
-  const { message, remedy, corrected, address, place, related } = diagnostic;
+  const { message, remedy, address, place, related } = diagnostic;
   return {
     ...diagnostic,
     message: toPrintable(message),
     remedy: remedy === undefined ? undefined : toPrintableLines(remedy).join('\n'),
-    ...(corrected !== undefined && { corrected: toPrintable(corrected) }),
     address: address === undefined ? undefined : toPrintable(address),
     place: place && toPrintablePlace(place),
     related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
   };
 }
 
-/**
- * Makes every text of the place printable. A tab becomes one space, because a longer escape would shift the text above
- * the caret.
- */
-export function toPrintablePlace(place: SourcePlace): SourcePlace {
-  const lines = toPrintableLines(place.excerpt.replaceAll('\t', ' '));
+export function toPrintablePlace(place: Place): Place {
   const { file, origin } = place;
-  return {
-    ...place,
-    file: toPrintable(file),
-    excerpt: lines.join('\n'),
-    origin: origin === undefined ? undefined : toPrintable(origin),
-  };
+  return { ...place, file: toPrintable(file), origin: origin === undefined ? undefined : toPrintable(origin) };
 }
 
 /** The address of a diagnostic. Undefined if there is none, or if the message contains it. */
@@ -60,23 +50,31 @@ export interface DiagnosticTextLine {
  * The unwrapped lines of a diagnostic: the message, its position, the related places, the remedy. All lines except the
  * first are indented.
  */
-export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticTextLine[] {
+export function listDiagnosticLines(
+  diagnostic: Diagnostic,
+  { excerpts }: Pick<FormatOptions, 'excerpts'>,
+): readonly DiagnosticTextLine[] {
   const printable = toPrintableDiagnostic(diagnostic);
-  const { severity, code, message, remedy, corrected, place, related = [] } = printable;
+  const { severity, code, message, remedy, place, related = [] } = printable;
   return [
     { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
-    ...listSourcePlaceLines(place, findUnmentionedAddress(printable)),
-    ...listRelatedLines(related),
+    ...listPlaceLines(place, { subject: findUnmentionedAddress(printable), excerpts }),
+    ...listRelatedLines(related, { excerpts }),
     ...(remedy === undefined ? [] : formatRemedyLines(remedy)),
-    ...(corrected === undefined ? [] : [{ role: 'excerpt', label: ' ', text: corrected } as const]),
+    ...listLines(place && excerpts?.renderCorrected(place)).map(
+      (text) => ({ role: 'excerpt', label: ' ', text }) as const,
+    ),
   ];
 }
 
 /** Lines for related places, each with its message. The texts must be printable. */
-export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticTextLine[] {
+export function listRelatedLines(
+  related: NonNullable<Diagnostic['related']>,
+  { excerpts }: Pick<FormatOptions, 'excerpts'>,
+): readonly DiagnosticTextLine[] {
   return related.flatMap((one): readonly DiagnosticTextLine[] => [
     { role: 'note', label: '  note:', text: one.message },
-    ...listSourcePlaceLines(one.place),
+    ...listPlaceLines(one.place, { excerpts }),
   ]);
 }
 
@@ -92,10 +90,13 @@ export function formatRemedyLines(remedy: string): readonly DiagnosticTextLine[]
 }
 
 /** Lines for a place: position and excerpt. `subject`: an address to show in parentheses. Texts must be printable. */
-export function listSourcePlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticTextLine[] {
+export function listPlaceLines(
+  place: Place | undefined,
+  { subject, excerpts }: Pick<FormatOptions, 'excerpts'> & { readonly subject?: string | undefined },
+): readonly DiagnosticTextLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
-  const lines = place.excerpt.split('\n').filter((line) => line.trim() !== '');
+  const lines = listLines(excerpts?.render(place));
   return [
     { role: 'place', label: `  --> ${place.file}:${place.line}:${place.column}`, text: name },
     ...lines.map((text): DiagnosticTextLine => ({ role: 'excerpt', label: ' ', text })),
@@ -107,6 +108,11 @@ interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent if the diagnostics explain the failure. */
   readonly error?: ErrorView | undefined;
+}
+
+/** The printable lines of an excerpt. Empty if nothing may be quoted. */
+export function listLines(excerpt: string | undefined): readonly string[] {
+  return (excerpt ?? '').split('\n').filter((line) => line.trim() !== '');
 }
 
 /** An error that is not a diagnostic. */
@@ -168,26 +174,16 @@ function findForbiddenKind({ method, path, status }: ApiError['response']): Kind
 }
 
 /**
- * A position in a file of the repository. For output of a tool, it is line 1 of the source file that the tool names,
- * because the exact line is unknown.
- */
-export interface FilePosition {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/**
- * The position of a place in the repository. For output of a tool, it is the source file that the output names.
- * Undefined for standard input that names no source file.
+ * The position of a place in the repository. For output of a tool, it is line 1 of the source file that the tool names,
+ * because the exact line is unknown. Undefined for standard input that names no source file.
  */
 export function findRepositoryPosition(
-  { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
+  { file, line, column, origin }: Place,
   {
     toRepositoryPath = (path) => path,
     toOriginPath = (path) => path,
   }: Pick<FormatOptions, 'toRepositoryPath' | 'toOriginPath'>,
-): FilePosition | undefined {
+): Place | undefined {
   if (origin !== undefined) return { file: toOriginPath(origin, file), line: 1, column: 1 };
   if (file === '<stdin>') return undefined;
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
@@ -200,11 +196,11 @@ export function findRepositoryPosition(
 export function createPlaceLinks(
   { made }: Pick<Plan, 'made'>,
   options: FormatOptions,
-): (place: ManifestStart) => Omit<PlaceLink, 'line'> | undefined {
+): (place: Place) => Omit<PlaceLink, 'line'> | undefined {
   const { commit, filesUrl } = options.pipeline ?? {};
   const base = made?.commit === commit ? filesUrl : undefined;
   return (place) => {
-    const position = findRepositoryPosition({ ...place, column: 1 }, options);
+    const position = findRepositoryPosition(place, options);
     if (position === undefined) return undefined;
     const label = place.origin === undefined ? `${position.file}:${position.line}` : position.file;
     return { label: toPrintable(label), page: findFilePage(base, position) };
@@ -212,7 +208,7 @@ export function createPlaceLinks(
 }
 
 /** The forge's page for a line of a file. Undefined if the forge is unknown, or the file outside the repository. */
-function findFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
+function findFilePage(filesUrl: string | undefined, { file, line }: Place): string | undefined {
   const steps = file.split('/').filter((step) => step !== '.');
   const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');
   if (filesUrl === undefined || !isInside || !file.isWellFormed()) return undefined;

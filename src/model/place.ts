@@ -1,0 +1,16 @@
+/** A position in a file. Lines and columns count from 1; columns count UTF-16 units. */
+export interface Place {
+  /** The path as the user gave it, or `<stdin>`. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The source file of a generated manifest, as the generator reported it. The line in that file is not known. */
+  readonly origin?: string | undefined;
+}
+
+/** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
+export interface TextRange {
+  readonly of: string;
+  readonly start: number;
+  readonly length: number;
+}

@@ -31,7 +31,7 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  *   it, otherwise the folder of the path.
  */
 export function listRootsOfPaths(paths: readonly string[], context: OwnerContext): readonly string[] {
-  const { cwd, root } = context;
+  const { cwd, root, rootsBeside = [] } = context;
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
     const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, context));
@@ -39,7 +39,7 @@ export function listRootsOfPaths(paths: readonly string[], context: OwnerContext
   }
   const top = resolveLinks(resolve(cwd, root));
   const outside = starts.map((start) => resolveFolder(resolveLinks(start))).filter((folder) => !isBelow(folder, top));
-  return [...new Set([top, ...outside])];
+  return [...new Set([top, ...outside, ...rootsBeside])];
 }
 
 function listRootsOfPath(start: string, context: OwnerContext): readonly string[] {

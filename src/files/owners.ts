@@ -14,6 +14,8 @@ export interface OwnerContext {
   readonly cwd: string;
   /** The folder that `--root` names. Absent: the repository of each path on the command line. */
   readonly root?: string | undefined;
+  /** Real paths of further folders in which manifests may name files, in a run over the stacks below `root`. */
+  readonly rootsBeside?: readonly string[] | undefined;
   /** The id of the user that runs the process. `undefined`: the system has no user ids, so every file is trusted. */
   readonly uid: number | undefined;
 }

@@ -32,6 +32,8 @@ export interface Host {
    * The folder that must contain every file that a manifest names (`--root`). Absent: the repository of the manifests.
    */
   readonly root?: string | undefined;
+  /** Real paths of further folders in which manifests may name files. Absent: there are none. */
+  readonly rootsBeside?: readonly string[] | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
   /** Secrets to redact in every output. Absent: nothing is redacted. */

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace } from './workspace.ts';
@@ -52,5 +52,22 @@ describe('the token sink of a document', () => {
     expect(applied, applied.stdout + applied.stderr).toMatchObject({ exitCode: 0 });
     expect((await readFile(join(folder, 'live/where'), 'utf8')).trim()).toMatch(/\/live$/);
     expect(await readFile(join(folder, 'live/delivered'), 'utf8')).not.toBe('');
+  });
+});
+
+describe('a token folder that a run of one stack accepts', () => {
+  const STACK_WITH_TOKENS = `${STACK}spec: { tokens: { default: { directory: ../../tokens } } }\n${CREDENTIAL}`;
+
+  it.each([
+    ['in the working folder', 'project/live/one/m.yaml', undefined],
+    ['in the working folder, before a link to the stacks', 'elsewhere/live/one/m.yaml', '../elsewhere/live'],
+  ])('is accepted by each command over stacks: %s', async (_, file, link) => {
+    const { folder, edgewise } = await createWorkspace({ [file]: STACK_WITH_TOKENS, 'project/keep': '' });
+    const cwd = join(folder, 'project');
+    if (link !== undefined) await symlink(link, join(cwd, 'live'));
+    const lines = ['plan live/one', 'validate -R live', 'plan -R live', 'apply -R live --yes', 'drift -R live'];
+    for (const line of [...lines, 'get -R live', 'stacks live', 'plan live/one', 'destroy live/one --yes'])
+      expect(await edgewise(line, { cwd }), line).toMatchObject({ exitCode: 0 });
+    expect(await readdir(join(cwd, 'tokens'))).toEqual(['agent.token']);
   });
 });

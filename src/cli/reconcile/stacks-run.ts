@@ -142,7 +142,9 @@ export function confineFilesToRepository<
   T extends Pick<Context, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'offeredSecrets'>,
 >(tree: string, context: T): T {
   readDefaultsAbove(tree, context);
-  return { ...context, root: listRootsOfPaths([tree], context).at(-1) };
+  // Behind a link out of the working folder, a run of one stack may name files in both.
+  const roots = listRootsOfPaths([tree], context);
+  return { ...context, root: roots.at(-1), rootsBeside: roots.slice(0, -1) };
 }
 
 function getRoot(paths: readonly string[]): string {

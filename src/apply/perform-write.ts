@@ -426,6 +426,7 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
     return {
       ...createFailedOutcome(write, `${error.message}${waited}`),
       isAuthentication: error.isAuthentication,
+      ...(error.isQuota && { isQuota: true }),
       status: error.response.status,
       field: findRejectedField(write, error),
       isUnknown,

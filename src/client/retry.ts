@@ -1,5 +1,6 @@
-import { NetworkError } from '../model/errors.ts';
+import { type ApiErrorDetails, isQuotaFailure, NetworkError } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from '../model/http.ts';
+import { findMember, parseJson } from '../model/json.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { formatPathAndQuery, type ReceivedResponse, type SendOnce } from './api-error.ts';
 import type { RequestLimiter } from './request-limiter.ts';
@@ -235,8 +236,13 @@ function computeDelay(after: {
 function classify(end: End): FailureClass | undefined {
   if (end instanceof NetworkError && end.isFinal) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
-  if (end.response.status === 429) return 'throttled';
+  if (end.response.status === 429) return isQuotaFailure(readFailure(end)) ? undefined : 'throttled';
   return end.response.status >= 500 ? 'server' : undefined;
+}
+
+function readFailure({ response: { status }, body }: ReceivedResponse): Pick<ApiErrorDetails, 'status' | 'code'> {
+  const code = findMember(parseJson(body), 'error_code');
+  return { status, code: typeof code === 'string' ? code : undefined };
 }
 
 /**

@@ -21,11 +21,40 @@ export class ApiError extends Error {
     this.response = response;
   }
 
-  /** Whether the service rejected the API key: the status is 401 or 403. */
+  /** Whether the service rejected the API key: the status is 401 or 403, and no limit of the account is the reason. */
   get isAuthentication(): boolean {
-    return this.response.status === 401 || this.response.status === 403;
+    return (this.response.status === 401 || this.response.status === 403) && !this.isQuota;
+  }
+
+  /** Whether the account has as many resources as it may have. */
+  get isQuota(): boolean {
+    return isQuotaFailure(this.response);
   }
 }
+
+/**
+ * Whether a response says that the account has as many resources as it may have: a 402, or a 403 or 429 whose code names a
+ * limit or a quota. A limit on requests is none.
+ */
+export function isQuotaFailure({ status, code = '' }: Pick<ApiErrorDetails, 'status' | 'code'>): boolean {
+  if (status === 402) return true;
+  if (status !== 403 && status !== 429) return false;
+  const words = code
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  return words.some((word) => QUOTA_WORDS.has(word)) && !words.some((word) => RATE_WORDS.has(word));
+}
+
+const QUOTA_WORDS: ReadonlySet<string> = new Set(['limit', 'limits', 'quota', 'quotas', 'maximum', 'capacity']);
+const RATE_WORDS: ReadonlySet<string> = new Set([
+  'rate',
+  'request',
+  'requests',
+  'throttle',
+  'throttled',
+  'concurrency',
+]);
 
 /** There is no usable response: the connection was refused or reset, or the response is truncated or invalid. */
 export class NetworkError extends Error {

@@ -24,6 +24,8 @@ export type Outcome =
       /** The path of the spec field that the service names in its response, such as `policy.inbound[0].name`. */
       readonly field?: string | undefined;
       readonly isAuthentication: boolean;
+      /** The account has as many resources of the kind as it may have. */
+      readonly isQuota?: true;
       /** True for a POST without a response. If it took effect, the next plan finds the resource by its mark. */
       readonly isUnknown: boolean;
       /** There was no connection, so the request did not reach the service. */

@@ -85,6 +85,7 @@ const APPLY_SCHEMA = z.looseObject({
         address,
         message: text,
         isAuthentication: z.boolean(),
+        isQuota: optional(z.literal(true)).describe('The account has as many resources of the kind as it may have.'),
         isUnknown: z.boolean(),
       }),
       z.looseObject({ outcome: z.literal('skipped'), write: text, address, message: text, waitedFor: z.array(text) }),

@@ -13,7 +13,7 @@ import type { ComparisonReport, Failure, FormatOptions, Report, StacksRunReport 
 import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { findApiKeyErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
+import { findServiceErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import {
   ABSENT_WORDING,
   createDriftView,
@@ -367,7 +367,7 @@ function createFailedAnnotation(
 function listFailureAnnotations({ command, diagnostics = [], error }: Failure): readonly Annotation[] {
   const found = diagnostics.map(createDiagnosticAnnotation);
   if (error === undefined) return found;
-  const remedy = error instanceof Error ? findApiKeyErrorRemedy(error, command) : error.remedy;
+  const remedy = error instanceof Error ? findServiceErrorRemedy(error, command) : error.remedy;
   const failure: Annotation = {
     rule: 'failure',
     level: 'error',

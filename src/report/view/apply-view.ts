@@ -194,6 +194,23 @@ function formatForbiddenStep(names: readonly string[]): string {
   return `The service does not permit ${formatNameList(names)}: get the permission for that, or change what the manifests ask for.`;
 }
 
+/** What helps if the account has as many resources of a kind as it may have. */
+function listQuotaSteps(failed: readonly Failed[], changes: Plan['changes']): readonly string[] {
+  const titles = [...new Set(failed.map(({ write }) => getKind(write.kind).title))];
+  const isReplaced = ({ write }: Failed): boolean =>
+    changes.some(({ address, action }) => address === write.address && action === 'replace');
+  const replaced = failed.filter(isReplaced).map(({ write }) => quoteIfNeeded(write.address));
+  const free = titles.map(
+    (title) => `The account has no room for another ${title}: delete one that is not needed, or get a higher limit.`,
+  );
+  if (replaced.length === 0) return free;
+  const names = formatNameList(replaced);
+  return [
+    ...free,
+    `The new ${names} must be created before the old one is deleted. Without room for both, take the manifest away and apply, then bring it back and apply: in between, there is none, and its users fail.`,
+  ];
+}
+
 /**
  * Steps that the user must take elsewhere, with values that the service computed for a new resource, such as `Set the
  * NS records of its domain to …`.
@@ -211,7 +228,7 @@ function listFollowUps(outcome: Outcome): readonly string[] {
 
 /** Remedies for failures, in sentences. Empty if there were no failures. */
 function listNextSteps(
-  { mode }: Pick<Plan, 'mode'>,
+  { mode, changes }: Pick<Plan, 'mode' | 'changes'>,
   { outcomes, tokens, interrupted }: ApplyResult,
 ): readonly string[] {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
@@ -220,6 +237,10 @@ function listNextSteps(
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
     [forbidden.length > 0, formatForbiddenStep(forbidden.map(({ write }) => formatWriteName(write)))],
+    ...listQuotaSteps(
+      failed.filter(({ isQuota }) => isQuota),
+      changes,
+    ).map((step) => [true, step] as const),
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
     [failed.some(isFixable), NEXT_STEPS.mend],
     [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
@@ -237,6 +258,6 @@ function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }
 
-function isFixable({ isAuthentication, isUnknown, isUnsent, isStale }: Failed): boolean {
-  return !isAuthentication && !isUnknown && !isUnsent && !isStale;
+function isFixable({ isAuthentication, isQuota, isUnknown, isUnsent, isStale }: Failed): boolean {
+  return !isAuthentication && !isQuota && !isUnknown && !isUnsent && !isStale;
 }

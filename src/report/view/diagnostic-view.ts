@@ -131,7 +131,7 @@ function createErrorView(error: NonNullable<Failure['error']>, command: string |
   if (error instanceof ApiError || error instanceof NetworkError) {
     return withRemedy(
       [message, ...(READING.has(command ?? '') ? [UNREAD] : [])],
-      findApiKeyErrorRemedy(error, command),
+      findServiceErrorRemedy(error, command),
     );
   }
   return withRemedy(
@@ -151,26 +151,31 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
-/** The remedy for an error response of the service. Undefined unless the response is about the API key. */
-export function findApiKeyErrorRemedy(error: Error, command?: string): string | undefined {
-  if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
-  const kind = findForbiddenKind(error.response);
-  if (kind === undefined) return 'Check the API key and its permissions.';
+/** The remedy for an error response of the service. Undefined unless it is about the API key, or a kind that is not there. */
+export function findServiceErrorRemedy(error: Error, command?: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const kind = findDeniedKind(error.response);
+  const [check, owner] = error.isAuthentication
+    ? ['Check the API key and its permissions.', 'account']
+    : ['Check the base URL.', 'service'];
+  if (kind === undefined) return error.isAuthentication ? check : undefined;
   const others = OWNED_KINDS.filter((other) => other !== kind).map(({ name }) => name);
   const way =
     command === 'export'
       ? `name the kinds to export:\nedgewise export ${others.join(' ')}`
       : `list the kinds that the stack uses in its Stack, and only those are read:\nspec: { kinds: [${others.join(', ')}] }`;
-  return `Check the API key and its permissions. If the account has no ${kind.title}, ${way}`;
+  return `${check} If the ${owner} has no ${kind.title}, ${way}`;
 }
 
 /**
- * The kind whose list was denied with a 403. The same key may read other kinds, so the account may lack this kind.
- * Undefined for any other response.
+ * The kind whose list was denied with a 403, or does not exist (404). The same key may read other kinds, so the account or
+ * the service may lack this kind. Undefined for any other response.
  */
-function findForbiddenKind({ method, path, status }: ApiError['response']): Kind | undefined {
+function findDeniedKind({ method, path, status }: ApiError['response']): Kind | undefined {
   const [place] = path.split('?', 1);
-  return method === 'GET' && status === 403 ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path)) : undefined;
+  return method === 'GET' && (status === 403 || status === 404)
+    ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path))
+    : undefined;
 }
 
 /**

@@ -185,7 +185,10 @@ function compareSwitch(
       return [...opening, ...compareAllRules(field.type, {}, to, path)];
     }
     case 'unknown':
-      return createEffectFact(placeEffect(after.effect === 'open' ? after : before, path), path);
+      return [
+        ...createEffectFact(placeEffect(after.effect === 'open' ? after : before, path), path),
+        ...compareAllRules(field.type, from, to, path),
+      ];
     default:
       return compareFromOn(field.type, { from, to, before, after }, path);
   }
@@ -439,8 +442,9 @@ function compareTarget(
   to: Json | undefined,
   path: string,
 ): readonly DangerFact[] {
-  if (readSwitch(from) !== 'on') return [];
-  if (readSwitch(to) === 'on') return listChangedTargets(type, from, to, path);
+  // A target whose module may be on counts as one that is.
+  if (readSwitch(from) === 'off') return [];
+  if (readSwitch(to) !== 'off') return listChangedTargets(type, from, to, path);
   if (isUnset(to)) return [{ danger: 'target-removed', path, ...toSides(from, undefined) }];
   return [{ danger: 'target-disabled', path, ...toSides(from, to) }];
 }

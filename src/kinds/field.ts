@@ -386,7 +386,6 @@ export function defineFields(fields: Readonly<Record<string, Field>>): Readonly<
 export function createModuleType(fields: Readonly<Record<string, Field>>, options: ObjectOptions = {}): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', {
     default: true,
-    absentWhenDefault: true,
   });
   return {
     ...PLAIN_OBJECT,

@@ -129,7 +129,7 @@ function sortUnique(members: readonly Json[]): readonly Json[] {
  * only be removed by disabling it.
  */
 export function isDisabledAndEmpty(value: Json): boolean {
-  if (!isJsonObject(value) || value['enabled'] !== false) return false;
+  if (!isJsonObject(value) || (value['enabled'] ?? false) !== false) return false;
   return Object.entries(value).every(
     ([name, member]) => name === 'enabled' || (isJsonArray(member) && member.length === 0),
   );

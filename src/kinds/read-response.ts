@@ -178,25 +178,28 @@ function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefi
   return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }
 
-type IsShown = (field: Field) => boolean;
+/** The values of a boolean field that responses contained; empty for a field of another type. `undefined`: none contained it. */
+type FindShownValues = (field: Field) => ReadonlySet<Json> | undefined;
+
+const NO_VALUES: ReadonlySet<Json> = new Set();
 
 /**
  * Sets each left-out field to the value that its absence means, as if a response had shown every field. Makes reads
  * comparable.
  */
 export function fillOmittedFields(kind: Kind, live: Spec): Spec {
-  return fillFields(kind.specFields, live, () => true);
+  return fillFields(kind.specFields, live, () => NO_VALUES);
 }
 
 /** Like `fillOmittedFields`, for a value of any type. */
 export function fillOmittedMembers(type: FieldType, value: Json): Json {
-  return fillMembers(type, value, () => true);
+  return fillMembers(type, value, () => NO_VALUES);
 }
 
-function fillFields(fields: readonly NamedField[], value: JsonObject, isShown: IsShown): JsonObject {
+function fillFields(fields: readonly NamedField[], value: JsonObject, findShown: FindShownValues): JsonObject {
   const filled = fields.flatMap(([name, field]): [string, Json][] => {
     const from = value[name];
-    const to = from === undefined ? findLeftOutValue(field, isShown) : fillMembers(field.type, from, isShown);
+    const to = from === undefined ? findLeftOutValue(field, findShown) : fillMembers(field.type, from, findShown);
     if (to === undefined) return [];
     const isWhole = from === undefined || isSameJson(to, from) || isValueHidden(field.type, to);
     return [[name, isWhole ? to : nullIfDisabled(field, to)]];
@@ -204,29 +207,33 @@ function fillFields(fields: readonly NamedField[], value: JsonObject, isShown: I
   return { ...value, ...Object.fromEntries(filled) };
 }
 
-function fillMembers(type: FieldType, value: Json, isShown: IsShown): Json {
-  if (type.type === 'object' && isJsonObject(value)) return fillFields(Object.entries(type.fields), value, isShown);
+function fillMembers(type: FieldType, value: Json, findShown: FindShownValues): Json {
+  if (type.type === 'object' && isJsonObject(value)) return fillFields(Object.entries(type.fields), value, findShown);
   if (type.type !== 'list' || !isJsonArray(value)) return value;
-  return value.map((member) => fillMembers(type.of, member, isShown));
+  return value.map((member) => fillMembers(type.of, member, findShown));
 }
 
-/** What the absence of a field means: its empty value, zero, false, or nothing that is known. */
-type Absence = 'empty' | 'zero' | 'false' | 'unknown';
+/**
+ * What the absence of a field means: its empty value, zero, the value that no response contained although others contained
+ * the opposite, or nothing that is known.
+ */
+type Absence = 'empty' | 'zero' | 'opposite' | 'unknown';
 
 /** What a left-out field means, by type. `hasDefault`: the API has a default. `isChosen`: the service chooses a value. */
 const ABSENCES: Readonly<
   Partial<Record<FieldType['type'], { readonly hasDefault: Absence; readonly isChosen: Absence }>>
 > = {
   number: { hasDefault: 'zero', isChosen: 'zero' },
-  boolean: { hasDefault: 'false', isChosen: 'unknown' },
+  boolean: { hasDefault: 'opposite', isChosen: 'unknown' },
   enum: { hasDefault: 'unknown', isChosen: 'unknown' },
 };
 const OTHER_ABSENCE = { hasDefault: 'empty', isChosen: 'unknown' } as const;
 
 /** The value that the absence of a field means. `undefined`: no response shows the field, or each resource has it. */
-function findLeftOutValue(field: Field, isShown: IsShown): Json | undefined {
+function findLeftOutValue(field: Field, findShown: FindShownValues): Json | undefined {
   const { type, required, lifecycle, serviceDefault } = field;
-  if (!isShown(field) || (required && lifecycle === 'immutable')) return undefined;
+  const values = findShown(field);
+  if (values === undefined || (required && lifecycle === 'immutable')) return undefined;
   const { hasDefault, isChosen } = ABSENCES[type.type] ?? OTHER_ABSENCE;
   const withDefault = field.default === undefined ? 'empty' : hasDefault;
   switch (serviceDefault ? isChosen : withDefault) {
@@ -234,8 +241,9 @@ function findLeftOutValue(field: Field, isShown: IsShown): Json | undefined {
       return getEmptyValue(type);
     case 'zero':
       return type.type === 'number' && type.min <= 0 ? 0 : undefined;
-    case 'false':
-      return false;
+    case 'opposite':
+      if (field.default === false) return false;
+      return values.size === 1 ? !values.has(true) : undefined;
     default:
       return undefined;
   }
@@ -244,10 +252,11 @@ function findLeftOutValue(field: Field, isShown: IsShown): Json | undefined {
 /**
  * The fields that the responses of a run contained, by kind. Many services leave out empty, null or false values, for
  * some resources and not for others. So if any response about a kind contains a field, the absence of the field in
- * another response means that it is empty. A field that no response contained is unknown.
+ * another response means that it is empty. A field that no response contained is unknown. A switch that has a default may
+ * be left out for either value: its absence means the value that no response contains while others contain the opposite.
  */
 export class ObservedResponseFields {
-  readonly #byKind = new Map<string, Set<Field>>();
+  readonly #byKind = new Map<string, Map<Field, Set<Json>>>();
   readonly #hideLive: ValueConcealer['hideLive'];
 
   /** `hideLive` conceals the live values that may be secret. */
@@ -268,28 +277,30 @@ export class ObservedResponseFields {
     const shown = this.#of(kind);
     // An absent module of an attached resource was not read.
     const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live.spec[name] !== undefined);
-    const filled = fillFields(fields, live.spec, (field) => shown.has(field));
+    const filled = fillFields(fields, live.spec, (field) => shown.get(field));
     const spec = mapPossibleSecrets(kind, filled, ({ value }) => this.#hideLive(value));
     return { ...live, spec };
   }
 
-  #of({ name }: Kind): Set<Field> {
-    const known = this.#byKind.get(name) ?? new Set();
+  #of({ name }: Kind): Map<Field, Set<Json>> {
+    const known = this.#byKind.get(name) ?? new Map<Field, Set<Json>>();
     this.#byKind.set(name, known);
     return known;
   }
 }
 
-function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Set<Field>): void {
+function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Map<Field, Set<Json>>): void {
   for (const [name, field] of fields) {
     const value = findShownValue(json, name, field);
     if (value === undefined) continue;
-    shown.add(field);
+    const values = shown.get(field) ?? new Set();
+    if (field.type.type === 'boolean') values.add(value);
+    shown.set(field, values);
     noteInside(field.type, value, shown);
   }
 }
 
-function noteInside(type: FieldType, value: Json, shown: Set<Field>): void {
+function noteInside(type: FieldType, value: Json, shown: Map<Field, Set<Json>>): void {
   if (type.type === 'object' && isJsonObject(value) && !isNotSet(value))
     noteFields(Object.entries(type.fields), value, shown);
   if (type.type !== 'list') return;

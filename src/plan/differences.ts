@@ -1,6 +1,7 @@
+import { readSwitch } from '../access/restrictions.ts';
 import type { Field } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
 import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
@@ -251,11 +252,17 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
     ([name, field]) => normal[name] !== undefined && isValueHidden(field.type, live.spec[name]),
   );
   const changed = hidden.flatMap(([name, field]) => {
-    const wanted = normal[name] ?? null;
-    const isDefault = isSameJson(aligned[name] ?? null, normalizeField(field, live.spec[name]));
+    const [wanted, shown] = [normal[name] ?? null, live.spec[name]];
+    const isDefault =
+      !isOfUnknownState(field, shown) && isSameJson(aligned[name] ?? null, normalizeField(field, shown));
     return isHiddenFieldChanged({ ...subject, live, name, field, wanted, isDefault }) ? [name] : [];
   });
   return Object.fromEntries(Object.entries(aligned).filter(([name]) => !changed.includes(name)));
+}
+
+/** Whether a module is set, and the service does not show whether it is on. */
+function isOfUnknownState(field: Field, shown: Json | undefined): boolean {
+  return isModule(field) && shown !== undefined && readSwitch(shown) === 'unknown';
 }
 
 interface Subject {

@@ -53,6 +53,8 @@ export function findRequestedOperation({ method, url }: Pick<HttpRequest, 'metho
 export function isOmittableEmptyField({ field, value }: Pick<ShownField, 'field' | 'value'>): boolean {
   if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
     return false;
+  // What the absence of a switch means that is on by default depends on what other responses show.
+  if (field?.default === true) return false;
   if (typeof value === 'object') return value === null || Object.keys(value).length === 0;
   return value === '' || value === false;
 }

@@ -101,7 +101,8 @@ const CLEARED_INSIDE = SUBJECTS.filter(({ role }) => role === 'attached').flatMa
     type.type !== 'object'
       ? []
       : Object.entries(type.fields)
-          .filter(([, { absentWhenDefault }]) => !absentWhenDefault)
+          // A switch that is on by default: test/cli/left-out-switches.test.ts.
+          .filter(([, one]) => !one.absentWhenDefault && one.default !== true)
           .map(([name, field]) => ({ kind, module, name, field, label: `${kind.name} ${module}.${name}` })),
   ),
 );

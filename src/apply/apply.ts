@@ -4,11 +4,12 @@ import type { Address } from '../model/address.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
+import { type ApplyEvent, type ApplyResult, createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { isDelete, type Write, type WriteId } from '../model/write.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
+import { findUndoneDeletes } from './confirm-deletes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
@@ -19,7 +20,8 @@ import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 
 /** The input of `applyPlan` in addition to the plan. */
 export interface ApplyContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get' | 'clockSkew'>>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> &
+    Partial<Pick<Client, 'get' | 'readModule' | 'clockSkew'>>;
   /** Must contain a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
@@ -51,6 +53,15 @@ export interface StartedApply {
   readonly send: (writes: readonly Write[]) => Promise<readonly Outcome[]>;
   /** Leaves out prunes of the plan. Writes that depend on them are then skipped. `message` says why. */
   readonly keep: (writes: readonly Write[], message: string) => void;
+  /** The deletes of resources and modules that the service has answered with success. */
+  readonly listDeletes: () => readonly Write[];
+  /**
+   * Finds deletes of a run, of this plan and of others, that took no effect. Called after the last write of the run.
+   * Returns a message for each.
+   */
+  readonly findUndoneDeletes: (deletes: readonly Write[]) => Promise<ReadonlyMap<Write, string>>;
+  /** Turns the outcomes of these writes into failures. Ignores writes of other plans. */
+  readonly fail: (messages: ReadonlyMap<Write, string>) => void;
   /** Returns the result. Called once, after every write was sent or skipped. */
   readonly end: () => ApplyResult;
 }
@@ -63,9 +74,17 @@ export interface StartedApply {
  * failures are in the result.
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
-  const { send, end } = startApply(plan, context);
-  await send(plan.writes);
-  return end();
+  const started = startApply(plan, context);
+  await started.send(plan.writes);
+  await confirmDeletes([started]);
+  return started.end();
+}
+
+/** Confirms the deletes of a run: each that took no effect fails. `started`: the applies of one account. */
+export async function confirmDeletes(started: readonly StartedApply[]): Promise<void> {
+  const [first] = started;
+  const messages = await first?.findUndoneDeletes(started.flatMap((one) => one.listDeletes()));
+  if (messages !== undefined) for (const one of started) one.fail(messages);
 }
 
 /** Starts an apply like that of `applyPlan`, whose writes the caller sends. */
@@ -78,6 +97,7 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
   };
   const write = createWriteContext(plan, context, note);
   const ended = new Map<WriteId, Outcome>();
+  let checks = 0;
   const tell = (result: Outcome): void =>
     onEvent({ event: 'write-ended', result, done: ended.size, total: plan.writes.length });
   return {
@@ -102,6 +122,29 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
         tell(outcome);
       }
     },
+    listDeletes: () =>
+      [...ended.values()].flatMap(({ outcome, write: one }) =>
+        outcome === 'applied' && one.method === 'DELETE' ? [one] : [],
+      ),
+    findUndoneDeletes: async (deletes) => {
+      const { client, sleep = sleepFor, conflictMs = DEFAULT_CONFLICT_MS } = context;
+      const { readModule } = client;
+      if (readModule === undefined || deletes.length === 0) return new Map();
+      const found = await findUndoneDeletes(deletes, {
+        client: { list: client.list, readModule },
+        limitMs: conflictMs,
+        sleep: (ms) => sleep(ms, signal),
+        signal,
+      });
+      checks += found.requests;
+      return found.undone;
+    },
+    fail: (messages) => {
+      for (const one of plan.writes) {
+        const message = messages.get(one);
+        if (message !== undefined) ended.set(one.id, createFailedOutcome(one, message));
+      }
+    },
     end: () => {
       // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
       if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
@@ -111,7 +154,7 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
         outcomes,
         tokens: write.deliveries.tokens,
         diagnostics,
-        lookUps: write.settle.duplicates.lookUps.count + write.recording.duplicates.lookUps.count,
+        lookUps: write.settle.duplicates.lookUps.count + write.recording.duplicates.lookUps.count + checks,
         interrupted: signal.aborted,
       };
     },

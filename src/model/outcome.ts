@@ -79,7 +79,8 @@ export interface ApplyResult {
   /** Warnings, such as about concurrent changes. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * Number of list requests sent to find out whether a create took effect, or whether a concurrent apply duplicated it.
+   * Number of requests sent to find out whether a create or a delete took effect, or whether a concurrent apply
+   * duplicated a resource.
    */
   readonly lookUps: number;
   readonly interrupted: boolean;

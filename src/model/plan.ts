@@ -154,8 +154,8 @@ export interface Plan {
     /** Number of requests sent to read the live state. */
     readonly read: number;
     /**
-     * The least number of requests of an apply: the writes, and one list request for each kind in which a concurrent
-     * apply could create the same resource.
+     * The least number of requests of an apply: the writes, one list request for each kind in which a concurrent apply
+     * could create the same resource, and those that confirm deletes (`apply/confirm-deletes.ts`).
      */
     readonly apply: number;
     /**

@@ -132,7 +132,8 @@ function estimateRequests(
 ): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
   // Each kind in which a concurrent apply could create the same resource is listed at least once.
-  const apply = writes.length + new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
+  const lookUps = new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
+  const apply = writes.length + lookUps + countDeleteChecks(writes);
   const readAgain = countReliantWrites(writes, changes);
   return {
     read: live.requests,
@@ -140,6 +141,12 @@ function estimateRequests(
     ...(readAgain > 0 && { readAgain }),
     leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply + countCertainReads(readAgain, limit), limit),
   };
+}
+
+/** An apply lists each kind with deletes once more, and reads each deleted module. */
+function countDeleteChecks(writes: readonly Write[]): number {
+  const kinds = new Set(writes.filter(isDelete).map(({ kind }) => kind));
+  return kinds.size + writes.filter(({ method, module }) => method === 'DELETE' && module !== undefined).length;
 }
 
 /** The number of reads right before writes that an apply must send, because it cannot send all writes in five seconds. */

@@ -141,8 +141,10 @@ function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
 }
 
 function applyToCopy(plan: Plan, { client }: SimulatedAccount, now: Date): Promise<ApplyResult> {
+  // Without `readModule`: the copy deletes what it says it deletes.
+  const { send, limit, list, shown } = client;
   return applyPlan(plan, {
-    client,
+    client: { send, limit, list, shown },
     sinks: NO_SINKS,
     now: () => now,
     sleep: async () => undefined,

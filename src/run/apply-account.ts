@@ -1,4 +1,4 @@
-import type { StartedApply } from '../apply/apply.ts';
+import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
@@ -52,6 +52,7 @@ export async function applyAccount(
     };
     for (const stack of stacks) await runFirstPass(account, stack, client);
     for (const step of passes.last) await runStep(account, step);
+    await confirmDeletes([...account.opened.values()]);
     for (const stack of stacks) await endStack(account, stack);
     return account.ends;
   });

@@ -357,7 +357,7 @@ export const PLAN_MEMBERS = z
       apply: z
         .int()
         .describe(
-          'The least number of requests that an apply sends: the writes, and list requests to find duplicates by a concurrent apply.',
+          'The least number of requests that an apply sends: the writes, list requests to find duplicates by a concurrent apply, and requests that confirm deletes.',
         ),
       readAgain: optional(z.int()).describe(
         'Number of writes before which an apply reads the resource again, unless it has just read it. Not part of `apply`.',

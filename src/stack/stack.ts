@@ -1,4 +1,4 @@
-import type { StartedApply } from '../apply/apply.ts';
+import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
@@ -384,9 +384,10 @@ export function createStack(parts: StackContents, account: Account, host: Host):
         await confirmWrites(options, shown.writes.length);
         const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
         if (plan.writes.length === 0) return EMPTY_APPLY_RESULT;
-        const { send, end } = await open(client, { ...options, plan });
-        await send(plan.writes);
-        return end();
+        const started = await open(client, { ...options, plan });
+        await started.send(plan.writes);
+        await confirmDeletes([started]);
+        return started.end();
       });
     },
     drift: async ({ onPlanned, ...options } = {}) => {

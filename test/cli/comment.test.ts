@@ -115,7 +115,7 @@ describe('the open part of a comment on ten changes', () => {
     // The result of the rehearsal, and the command.
     expect(view).toContain(
       [
-        'Reading took 6 requests; applying takes 13 writes and at least 1 look-up (10 changes: a replace, a removed module and a new tunnel credential take more than one write), and up to 3 reads right before writes.',
+        'Reading took 6 requests; applying takes 13 writes and at least 4 look-ups (10 changes: a replace, a removed module and a new tunnel credential take more than one write), and up to 3 reads right before writes.',
         'Rehearsed on a copy in memory of what was read: all writes succeeded there, and a plan made afterwards would be empty.',
       ].join(' '),
     );

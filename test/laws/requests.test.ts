@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule } from '../../src/kinds/kind.ts';
@@ -46,7 +47,7 @@ describe('the requests of a run', () => {
   );
 
   it(
-    'are for an apply the writes of the plan, reads right before them, and lists of what a concurrent apply could create',
+    'are for an apply the writes of the plan, reads right before them, lists of what a concurrent apply could create, and one check of each kind with deletes and of each deleted module',
     LONG,
     async () => {
       const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
@@ -60,7 +61,20 @@ describe('the requests of a run', () => {
           expect(writes.map(({ method }) => method).sort()).toEqual(
             plan.writes.map((write) => createWriteRequestLine(write).method).sort(),
           );
-          const read = sent.flatMap(({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []));
+          const last = sent.findLastIndex(({ method }) => method !== 'GET') + 1;
+          const deletes = plan.writes
+            .filter(({ method }) => method === 'DELETE')
+            .map((write) => ({
+              write,
+              path: createWriteRequestLine(write).path,
+            }));
+          const checks = deletes.map(({ write, path }) => (write.module === undefined ? dirname(path) : path));
+          const checked = sent.slice(last).map(({ path }) => path.split('?')[0] ?? '');
+          for (const path of new Set(checks)) expect(checked).toContain(path);
+          for (const path of new Set(checks)) checked.splice(checked.lastIndexOf(path), 1);
+          const read = [...sent.slice(0, last), ...checked.map((path) => ({ method: 'GET', path }))].flatMap(
+            ({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []),
+          );
           const made = plan.writes.filter(isCreateWithoutClaims).map((write) => createWriteRequestLine(write).path);
           const [listed, again] = [true, false].map((isList) =>
             read.filter((path) => made.includes(path ?? '') === isList),

@@ -106,8 +106,7 @@ function createCommandSink(settings: TokenCommand, context: SinkContext): TokenS
   const { command, test, timeoutMs, folder = '' } = settings;
   const { temporaryFolder } = context;
   const cwd = resolve(context.cwd, folder);
-  const home = context.env['HOME'];
-  const place = { cwd, timeoutMs, temporaryFolder, checkouts: listCheckouts([cwd, context.cwd], { ...context, home }) };
+  const place = { cwd, timeoutMs, temporaryFolder, checkouts: listCheckouts([cwd, context.cwd], context) };
   return {
     test: async () => {
       const env = createSinkEnvironment(context.env);

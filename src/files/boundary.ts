@@ -166,8 +166,13 @@ function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary):
  */
 export function listCheckouts(
   folders: readonly string[],
-  { cwd, root, home }: Pick<OwnerContext, 'cwd' | 'root'> & { readonly home: string | undefined },
+  {
+    cwd,
+    root,
+    env,
+  }: Pick<OwnerContext, 'cwd' | 'root'> & { readonly env: Readonly<Record<string, string | undefined>> },
 ): readonly string[] {
+  const home = env['HOME'] ?? env['USERPROFILE'];
   const named = root === undefined ? [] : [resolve(cwd, root)];
   const found = folders.flatMap((folder) => {
     const real = resolveLinks(resolve(cwd, folder));

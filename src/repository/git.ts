@@ -49,7 +49,7 @@ export function createRepository(
   { cwd, root, env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'root' | 'env' | 'secrets'>,
 ): GitRepository {
   const env = withoutSecretVariables(given, secrets);
-  const checkouts = [top, ...listCheckouts([cwd], { cwd, root, home: env['HOME'] })];
+  const checkouts = [top, ...listCheckouts([cwd], { cwd, root, env })];
   return { top, run: (args, input) => runGit({ top, env, checkouts }, args, input) };
 }
 

@@ -94,7 +94,7 @@ describeWith(['flock', 'sh'], 'two applies at once', () => {
 
   it('run one after another with flock, and exit as edgewise did', async () => {
     const recipe = findRecipe('flock');
-    // Another user can put a file into /tmp first, which nobody else may lock.
+    // Another user can put a file into /tmp first, which only that user may lock.
     expect(recipe).not.toContain('/tmp');
     const { ends, log } = await runTwice(recipe);
     expect(log).toEqual(ONE_AFTER_THE_OTHER);

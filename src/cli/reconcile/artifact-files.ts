@@ -91,7 +91,7 @@ export function noteTokenCommands(
   for (const sink of [all, ...Object.values(credentials)]) {
     if (sink === undefined || !('command' in sink)) continue;
     const folder = resolve(cwd, sink.folder ?? '');
-    const checkouts = listCheckouts([folder, cwd], { cwd, root, home: env['HOME'] });
+    const checkouts = listCheckouts([folder, cwd], { cwd, root, env });
     for (const [program = '', ...words] of [sink.command, sink.test ?? []]) {
       const file = program === '' ? undefined : findProgram(program, { cwd: folder, env, checkouts }, SYSTEM);
       for (const word of [...(file === undefined ? [] : [file]), program, ...words])

@@ -98,7 +98,7 @@ export interface MapType {
 }
 
 /**
- * An object with any JSON, which is sent unchanged. `lists` has the members that are lists, with the type of each list's
+ * An object with any JSON, which is sent as written. `lists` has the members that are sets, with the type of each set's
  * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`), and all below, may be secret, as in `mayBeSecret`.
  */
 export interface JsonObjectType {
@@ -307,7 +307,7 @@ export function textOfFormat(format: TextFormat): TextType {
 export const boolean: FieldType = { type: 'boolean' };
 export const timestamp: FieldType = { type: 'timestamp' };
 
-/** Creates the type of an object with any JSON. `lists` has the members that are lists, with the type of each list's members. */
+/** Creates the type of an object with any JSON. `lists` has the members that are sets, with the type of each set's members. */
 export function jsonWithLists(lists: JsonObjectType['lists'] = {}): JsonObjectType {
   return { type: 'json', lists };
 }

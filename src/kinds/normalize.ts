@@ -176,7 +176,7 @@ export function toRequestValue(type: FieldType, value: Json): Json {
   if (typeof value === 'string' && type.type === 'text' && type.format !== undefined)
     return toRequestText(type.format, value);
   if (typeof value === 'string' && type.type === 'timestamp') return normalizeTimestamp(value);
-  if (type.type === 'json') return value;
+  if (type.type === 'json') return mapDirectMembers(type, value, SORT_SETS);
   const converted = mapDirectMembers(type, value, REQUEST);
   return type.type === 'list' && type.unordered && isJsonArray(converted) ? sortMembers(converted) : converted;
 }
@@ -184,6 +184,11 @@ export function toRequestValue(type: FieldType, value: Json): Json {
 const REQUEST: TypedValueMapper = {
   visit: toRequestValue,
   visitFields: ({ fields }, value) => mapPresentFields(Object.entries(fields), value, toRequestValue),
+};
+
+/** Free JSON is sent as written, except for the order of its sets. */
+const SORT_SETS: TypedValueMapper = {
+  visit: (_, member) => (isJsonArray(member) ? sortMembers(member) : member),
 };
 
 function sortMembers(members: readonly Json[]): readonly Json[] {

@@ -7,10 +7,10 @@ import {
   type FieldType,
   type JsonObjectType,
   type ListType,
-  listOf,
   type MapType,
   type NamedField,
   type ObjectType,
+  setOf,
 } from './field.ts';
 import { FORMATS } from './formats.ts';
 
@@ -161,7 +161,7 @@ function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Typed
   ]);
 }
 
-/** Visits the lists of known members in free JSON, and keeps everything else. */
+/** Visits the sets of known members in free JSON, and keeps everything else. */
 function mapKnownLists(type: JsonObjectType, value: JsonObject, { visit }: TypedValueMapper): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = findKnownListType(type, key);
@@ -171,7 +171,7 @@ function mapKnownLists(type: JsonObjectType, value: JsonObject, { visit }: Typed
 
 function findKnownListType(type: JsonObjectType, key: string | number): FieldType | undefined {
   const member = pickOwn(type.lists, key);
-  return member === undefined ? undefined : listOf(member);
+  return member === undefined ? undefined : setOf(member);
 }
 
 function mapEntries(value: JsonObject, map: (key: string, member: Json) => [string, Json]): JsonObject {

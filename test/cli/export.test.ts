@@ -18,7 +18,7 @@ const RESOURCES: Readonly<Record<string, readonly JsonObject[]>> = {
       hostports: ['1.tcp.example.net:20001'],
       backend: { enabled: true, backend_id: toId('bkdwd', 'a') },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a text that looks like a variable
-      policy: { inbound: [{ name: '${env:HOME}', expressions: ['conn.client_ip\n  == "1.2.3.4"\n  # or not'] }] },
+      policy: { inbound: [{ name: '${env:HOME}', expressions: ['conn.client_ip\n  == "1.2.3.4"\n  // or not'] }] },
     },
     { id: toId('edgtcp', 'b'), hostports: ['1.tcp.example.net:20002'], description: 'The same words' },
     { id: toId('edgtcp', 'c'), hostports: ['1.tcp.example.net:20003'], description: 'the same — words!' },

@@ -41,7 +41,7 @@ const SIGNAL = objectOf(
       required: true,
       isCaption: true,
     }),
-    ships: field(listOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
+    ships: field(setOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
     details: field(jsonWithLists({ charts: idOf('chart') }), 'Whatever else there is to say.'),
   },
   'signal',

@@ -12,6 +12,8 @@ const breaker = (share: number): Spec => ({ circuit_breaker: { error_threshold_p
 const restrict = (...allow: readonly string[]): Spec => ({
   policy: { inbound: [{ actions: [{ type: 'restrict-ips', config: { allow, deny: allow } }] }] },
 });
+const withConfig = (config: Spec): Spec => ({ policy: { inbound: [{ actions: [{ type: 'restrict-ips', config }] }] } });
+const select = (...expressions: readonly string[]): Spec => ({ policy: { outbound: [{ expressions, actions: [] }] } });
 const source = (addresses: string): Spec => ({ critical_options: { 'source-address': addresses } });
 
 const EQUAL: readonly Case[] = [
@@ -25,6 +27,10 @@ const EQUAL: readonly Case[] = [
   ['TCPEdge', { hostports: ['BÜCHER.example:443'] }, { hostports: ['xn--bcher-kva.example:443'] }],
   ['TCPEdge', restrict('10.1.2.3/8'), restrict('10.0.0.0/8')],
   ['TCPEdge', restrict('2001:DB8:0:0::1/64', '192.0.2.7/32'), restrict('2001:db8::/64', '192.0.2.7')],
+  ['TCPEdge', restrict('192.0.2.0/24', '10.0.0.0/8'), restrict('10.0.0.0/8', '192.0.2.0/24')],
+  ['TCPEdge', restrict('192.0.2.7', '10.0.0.0/8', '192.0.2.7/32'), restrict('10.0.0.0/8', '192.0.2.7')],
+  ['TCPEdge', withConfig({ ip_policies: ['ipp_b', 'ipp_a'] }), withConfig({ ip_policies: ['ipp_a', 'ipp_b'] })],
+  ['TCPEdge', select('conn.a', 'conn.b'), select('conn.b', 'conn.a', 'conn.b')],
   ['TCPEdge', { description: 'Postgres.\n' }, { description: 'Postgres.' }],
   ['TCPEdge', { description: ' \n' }, {}],
   ['SSHUserCertificate', source('2001:DB8::/32,10.0.0.0/8'), source('2001:db8:0::/32,10.1.0.0/8')],
@@ -38,6 +44,8 @@ const DIFFERENT: readonly Case[] = [
   ['Credential', acl('bind:example.com'), acl('bind:*.example.com')],
   ['AgentIngress', ingress('bücher.example'), ingress('bucher.example')],
   ['TCPEdge', restrict('10.0.0.0/8'), restrict('10.0.0.0/9')],
+  ['TCPEdge', withConfig({ other: ['b', 'a'] }), withConfig({ other: ['a', 'b'] })],
+  ['TCPEdge', select('conn.a', 'conn.b'), select('conn.a')],
   ['TCPEdge', restrict('192.0.2.7'), restrict('::ffff:192.0.2.7')],
   ['TCPEdge', restrict('not an address'), restrict('another')],
   ['TCPEdge', { description: 'a' }, { description: ' a' }],

@@ -54,7 +54,7 @@ const RULE = objectOf(
   {
     name: field(text(), 'Name of the rule.', { isCaption: true }),
     expressions: field(
-      listOf(text({ cel: VARIABLES })),
+      setOf(text({ cel: VARIABLES })),
       'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
     ),
     actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic: one action or a list.'),

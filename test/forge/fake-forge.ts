@@ -22,6 +22,10 @@ export interface FakeForge {
   readonly requests: string[];
   /** The user that GraphQL returns. Absent: none. */
   viewer?: { readonly login: string };
+  /** The jobs of the pipeline 5 of GitLab, oldest first. */
+  readonly jobs: { readonly id: number; readonly name: string }[];
+  /** Returns a file of the artifact of a job of GitLab, by `ID/PATH`. `undefined`: there is none. */
+  findArtifact?: (path: string) => Uint8Array | undefined;
   /** How many of the next requests get 502. */
   failures: number;
   readonly close: () => Promise<void>;
@@ -47,6 +51,7 @@ export async function startFakeForge(): Promise<FakeForge> {
     comments: [],
     issues: [],
     requests: [],
+    jobs: [],
     failures: 0,
     close: () => new Promise((done) => server.close(() => done())),
   };
@@ -68,10 +73,11 @@ export async function startFakeForge(): Promise<FakeForge> {
     const text = typeof body['body'] === 'string' ? body['body'] : body['description'];
     if (typeof text === 'string' && text.length > MAX_BODY)
       return send(422, { message: `body is too long (maximum is ${MAX_BODY} characters)` });
-    const list = (oldestFirst: readonly StoredPost[], { isNewestFirst }: { readonly isNewestFirst: boolean }) => {
+    const list = (oldestFirst: readonly StoredPost[], { isNewestFirst }: { readonly isNewestFirst: boolean }) =>
+      listPage(isNewestFirst ? oldestFirst.toReversed() : oldestFirst, toWire);
+    const listPage = <T>(all: readonly T[], toMember: (one: T) => unknown) => {
       const page = Number(searchParams.get('page') ?? '1');
-      const all = isNewestFirst ? oldestFirst.toReversed() : oldestFirst;
-      const members = all.slice((page - 1) * PAGE, page * PAGE).map(toWire);
+      const members = all.slice((page - 1) * PAGE, page * PAGE).map(toMember);
       const next = new URL(request.url ?? '/', url);
       next.searchParams.set('page', String(page + 1));
       const isMore = all.length > page * PAGE;
@@ -104,6 +110,14 @@ export async function startFakeForge(): Promise<FakeForge> {
     if (route === 'POST /graphql') {
       const { viewer } = standIn;
       return viewer === undefined ? send(403, { message: 'Forbidden' }) : send(200, { data: { viewer } });
+    }
+    if (route === 'GET /projects/3/pipelines/5/jobs') return listPage(standIn.jobs.toReversed(), (job) => job);
+    const [, artifact] = /^GET \/projects\/3\/jobs\/(\d+\/artifacts\/.+)$/.exec(route) ?? [];
+    const file = artifact === undefined ? undefined : standIn.findArtifact?.(artifact.replace('/artifacts', ''));
+    if (file !== undefined) {
+      response.writeHead(200, { 'content-type': 'application/octet-stream', connection: 'close' });
+      response.end(file);
+      return;
     }
     if (/^GET \/repos\/o\/r\/commits\/abc\/pulls$/.test(route))
       return send(200, [{ number: 7, merged_at: '2026-01-01T00:00:00Z' }]);

@@ -1,6 +1,9 @@
-import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { toEdge } from '../cli/workspace.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
 import { PERSONAL_TOKEN } from '../forge/fake-forge.ts';
@@ -82,7 +85,7 @@ describe('the artifact and the note', () => {
       expect(ran.exitCode, ran.log).toBe(0);
       expect((await lstat(join(checkout, 'edgewise-plan'))).isDirectory()).toBe(true);
       expect((await readdir(join(checkout, 'edgewise-plan'))).sort()).toEqual([
-        ...['edgewise.xml', 'plan.html', 'plan.json', 'plan.md'],
+        ...['edgewise.xml', 'plan.html', 'plan.json', 'plan.md', 'plan.tar'],
       ]);
       expect(await readdir(elsewhere)).toEqual(['plan.md']);
       expect(await readFile(join(elsewhere, 'plan.md'), 'utf8')).toBe(FORGED);
@@ -145,6 +148,7 @@ describe('a pipeline', () => {
   it('of a merge request applies nothing, also if its author starts the job', async () => {
     await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
     await run('edgewise-plan', MERGE_REQUEST);
+    await keepArtifact();
     const refused = await run('edgewise-apply', MERGE_REQUEST);
     expect(refused.exitCode, refused.log).toBe(5);
     expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
@@ -153,6 +157,73 @@ describe('a pipeline', () => {
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
   });
 });
+
+describe('the artifact of a plan', () => {
+  it('is not unpacked over the checkout of the job that applies', async () => {
+    const text = await readFile('examples/pipelines/gitlab/templates/edgewise.yml', 'utf8');
+    const [, jobs = {}] = parseAllDocuments(text, { customTags: [{ tag: '!reference', collection: 'seq' }] }).map(
+      (document) => document.toJS(),
+    );
+    expect(jobs['edgewise-apply']).toMatchObject({ needs: [{ job: 'edgewise-plan', artifacts: false }] });
+    expect(jobs['edgewise-apply']).not.toHaveProperty('dependencies');
+    const page = await readFile('examples/pipelines/gitlab/README.md', 'utf8');
+    expect(page.match(/needs: .*edgewise-plan.*/g)).toEqual([
+      'needs: [{ job: edgewise-plan, artifacts: false }, render]',
+    ]);
+  });
+
+  it.each([
+    ['one stack', {}, { 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) }],
+    ['many stacks', { recursive: 'true' }, { 'manifests/a/a.yaml': toStack('a') + toEdge('a', 20_001) }],
+  ])('is fetched into a new folder, where it brings nothing: %s', async (_, inputs, files) => {
+    await write(files);
+    expect(await run('edgewise-plan', MERGED, { inputs })).toMatchObject({ exitCode: 0 });
+    const artifact = await keepArtifact();
+    // The attacker adds manifests to the archive, and a committed folder has the name of the artifact.
+    const evil = join(runner, 'evil');
+    await mkdir(join(evil, 'manifests'), { recursive: true });
+    await writeFile(join(evil, 'manifests/evil.yaml'), toEdge('evil', 20_666));
+    await writeFile(join(evil, 'edgewise.yaml'), toStack('a', { api: { base_url: attacker.url } }));
+    execFileSync('tar', ['-r', '-f', join(artifact, 'plan.tar'), '-C', evil, 'manifests', 'edgewise.yaml']);
+    await write({ 'edgewise-plan/plan.json': '{}', 'edgewise-plan/plans/a.json': '{}' });
+    const before = await readdir(checkout, { recursive: true });
+    const applied = await run('edgewise-apply', MERGED, { inputs });
+    expect(applied.exitCode, applied.log).toBe(0);
+    expect(await readdir(checkout, { recursive: true })).toEqual(before);
+    expect(server.snapshot().resources['TCPEdge']).toMatchObject([{ hostports: ['1.tcp.example.net:20001'] }]);
+    expect(attacker.heard).toEqual([]);
+    const withToken = applied.started.filter(({ env }) => env['EDGEWISE_GITLAB_TOKEN'] === PERSONAL_TOKEN);
+    expect(withToken.map(({ words }) => words.slice(0, 2).join(' '))).toEqual(['edgewise post']);
+  });
+
+  it.each(['there is none', 'the token of the forge may not read it', 'the pipeline has no such job'])(
+    'is needed: nothing is applied if %s',
+    async (why) => {
+      await write({ 'manifests/a.yaml': toStack('a') + toEdge('a', 20_001) });
+      await run('edgewise-plan', MERGED);
+      const artifact = await keepArtifact();
+      if (why === 'there is none') await rm(join(artifact, 'plan.tar'));
+      if (why === 'the pipeline has no such job') forge.jobs.splice(0);
+      const token = why.startsWith('the token') ? { EDGEWISE_GITLAB_TOKEN: 'another' } : {};
+      const refused = await run('edgewise-apply', { ...MERGED, ...token });
+      expect(refused.exitCode, refused.log).toBe(3);
+      expect(refused.started.map(({ words }) => words[1])).toEqual(['install']);
+      expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
+    },
+  );
+});
+
+/** Moves the artifact of the plan to the forge, as GitLab does after a job. The job is the only one of its name among several. */
+async function keepArtifact(): Promise<string> {
+  const artifact = join(runner, 'artifact');
+  await rename(join(checkout, 'edgewise-plan'), artifact);
+  forge.jobs.push({ id: 11, name: 'edgewise-plan' }, { id: 12, name: 'other' }, { id: 13, name: 'edgewise-plan-2' });
+  forge.findArtifact = (path) => {
+    const file = join(artifact, path.replace('11/edgewise-plan/', ''));
+    return path.startsWith('11/edgewise-plan/') && existsSync(file) ? readFileSync(file) : undefined;
+  };
+  return artifact;
+}
 
 /** Runs a job of the component in the checkout. */
 function run(
@@ -164,6 +235,7 @@ function run(
     EDGEWISE_API_KEY: KEY,
     EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN,
     CI_PROJECT_ID: '3',
+    CI_PIPELINE_ID: '5',
     CI_SERVER_URL: forge.url,
     CI_COMMIT_SHA: 'abc',
     ...variables,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -52,6 +52,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
 
   beforeEach(async () => {
     forge = await startFakeForge();
+    forge.jobs.push({ id: 11, name: 'edgewise-plan' });
     server = createServer({ apiKeys: [parseApiKey('key-of-the-pipeline:admin')] });
     service = await listen(server, { port: 0 });
     return async () => {
@@ -291,13 +292,18 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
       await runTool('git', args, { cwd: folder });
   }
 
-  /** Runs the pipeline of an event on this machine. */
+  /** Runs the pipeline of an event on this machine. The artifact of its plan is in the repository. */
   async function run(repository: string, source: string, more: readonly string[] = []): Promise<ToolResult> {
+    forge.findArtifact = (path) => {
+      const file = join(repository, path.replace('11/', ''));
+      return path.startsWith('11/edgewise-plan/') && existsSync(file) ? readFileSync(file) : undefined;
+    };
     const variables = {
       CI_PIPELINE_SOURCE: source,
       ...(source === 'merge_request_event' && { CI_MERGE_REQUEST_IID: '7' }),
       CI_SERVER_URL: forge.url,
       CI_PROJECT_ID: '3',
+      CI_PIPELINE_ID: '5',
       CI_COMMIT_SHA: 'abc',
       CI_COMMIT_BRANCH: source === 'merge_request_event' ? '' : 'main',
       CI_DEFAULT_BRANCH: 'main',

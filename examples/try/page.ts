@@ -97,7 +97,7 @@ function showRemarks(): void {
   const { opens, waiting } = example ?? {};
   if (waiting !== undefined && file === opens) {
     const before = text.split(waiting.text)[0]?.split('\n') ?? [];
-    const place = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, excerpt: '' };
+    const place = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
     const isDone = !text.includes(waiting.text);
     if (!isDone) remarks.push({ severity: 'info', message: waiting.advice, place });
     if (outcome?.refusal === '') get('hint').textContent = isDone ? waiting.next : (example?.hint ?? '');

@@ -3,7 +3,7 @@ import { ApiError, InvariantError, NetworkError, StaleStateError, TimeoutError }
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, omitUndefined, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { redactJson, type SecretRedactor } from '../model/secrets.ts';
+import { createFoundRedactor, redactJson, type SecretRedactor } from '../model/secrets.ts';
 import type { RequestTimes } from './service-clock.ts';
 
 interface FailedResponse {
@@ -20,24 +20,23 @@ interface FailedResponse {
  */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
-/** Creates the error for a failed response. Its message quotes the service, with secrets redacted. */
-export function createApiError(failed: FailedResponse, redact: Redactor): ApiError {
-  const { method, response, body } = failed;
-  const path = redact(failed.path);
+/** Creates the error for a failed response. Its message quotes the service. */
+export function createApiError(failed: FailedResponse): ApiError {
+  const { method, path, response, body } = failed;
   const parsed = parseJson(body);
   const json = isJsonObject(parsed) ? parsed : undefined;
-  const wait = readErrorText(response.headers['retry-after'], redact);
+  const wait = readErrorText(response.headers['retry-after']);
   const details: Readonly<Record<string, string>> = {
-    ...readDetails(json, redact),
+    ...readDetails(json),
     ...omitUndefined({ retry_after: wait }),
   };
   const facts = {
     status: response.status,
-    code: readErrorText(json?.['error_code'], redact),
-    operationId: details['operation_id'] ?? findOperationHeader(response.headers, redact),
+    code: readErrorText(json?.['error_code']),
+    operationId: details['operation_id'] ?? findOperationHeader(response.headers),
     details,
   };
-  const said = readErrorText(json?.['msg'], redact) ?? createFallbackMessage(failed, redact);
+  const said = readErrorText(json?.['msg']) ?? createFallbackMessage(failed);
   return new ApiError(toPrintableOneLine(`${method} ${path}: ${formatFailure(facts, said)}`), {
     ...facts,
     method,
@@ -54,54 +53,51 @@ function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'op
 }
 
 /** Creates the message for a failed response whose body has no `msg`. */
-function createFallbackMessage({ response, body }: FailedResponse, redact: Redactor): string {
+function createFallbackMessage({ response, body }: FailedResponse): string {
   const place = response.headers['location'];
-  if (response.status < 400 && place !== undefined) return `the service redirects to ${redact(place)}`;
-  return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body, redact);
+  if (response.status < 400 && place !== undefined) return `the service redirects to ${place}`;
+  return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body);
 }
 
-function readErrorText(value: Json | undefined, redact: Redactor): string | undefined {
-  return typeof value === 'string' && value !== '' ? redact(value) : undefined;
+function readErrorText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function readDetails(json: JsonObject | undefined, redact: Redactor): Readonly<Record<string, string>> {
+function readDetails(json: JsonObject | undefined): Readonly<Record<string, string>> {
   const details = json?.['details'];
   if (!isJsonObject(details)) return {};
   const texts = Object.entries(details).map(([name, value]) => [
-    redact(name),
-    redact(typeof value === 'string' ? value : JSON.stringify(value)),
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
   ]);
   return Object.fromEntries(texts);
 }
 
 /** Finds the id that the service gave the request, in the headers, else in the body. `undefined`: it sent none. */
-export function findOperationIdInResponse(
-  { headers, body }: { readonly headers: Headers; readonly body: string },
-  redact: Redactor,
-): string | undefined {
-  const named = findOperationHeader(headers, redact);
+export function findOperationIdInResponse({
+  headers,
+  body,
+}: {
+  readonly headers: Headers;
+  readonly body: string;
+}): string | undefined {
+  const named = findOperationHeader(headers);
   if (named !== undefined) return named;
   const json = parseJson(body);
-  return isJsonObject(json) ? readDetails(json, redact)['operation_id'] : undefined;
+  return isJsonObject(json) ? readDetails(json)['operation_id'] : undefined;
 }
 
 type Headers = HttpResponse['headers'];
 
-function findOperationHeader(headers: Headers, redact: Redactor): string | undefined {
+function findOperationHeader(headers: Headers): string | undefined {
   const all = Object.entries(headers).toSorted(([left], [right]) => (left < right ? -1 : 1));
   const values = OPERATION_HEADERS.map((ending) => all.find(([name]) => `-${name}`.endsWith(`-${ending}`))?.[1]);
-  return readErrorText(
-    values.find((value) => value !== undefined && value !== ''),
-    redact,
-  );
+  return readErrorText(values.find((value) => value !== undefined && value !== ''));
 }
 
 /** Enough for the title and the first sentence of an error page. */
 const EXCERPT_LENGTH = 200;
-/**
- * A body is cut to this length, then redacted, then cut to EXCERPT_LENGTH. If the first cut splits a secret, the part
- * before the cut is not redacted, but lies far beyond the excerpt.
- */
+/** Far longer than an excerpt, also after white space is collapsed. */
 const CONSIDERED_LENGTH = 65_536;
 
 /** Collapses white space, so that text from the service is one line, and escapes control and invisible characters. */
@@ -109,21 +105,18 @@ export function toPrintableOneLine(text: string): string {
   return toPrintable(text.replace(/\s+/g, ' ').trim());
 }
 
-/** Formats the beginning of a body for a message: on one line, redacted. */
-export function formatBodyExcerpt(body: string, redact: Redactor): string {
-  const text = toPrintableOneLine(redact(body.slice(0, CONSIDERED_LENGTH)));
+/** Formats the beginning of a body for a message, on one line. */
+export function formatBodyExcerpt(body: string): string {
+  const text = toPrintableOneLine(body.slice(0, CONSIDERED_LENGTH));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }
 
-/** Redacts secrets in a text, because services and proxies may echo the API key. */
+/** Redacts secrets in a text. */
 export type Redactor = (text: string) => string;
 
-/**
- * Returns the error itself, or a redacted copy if the error or one of its causes contains a secret. Returns an
- * `ApiError` unchanged, because its texts are already redacted.
- */
+/** Returns the error itself, or a redacted copy if the error or one of its causes contains a secret. */
 export function redactError(error: unknown, redact: Redactor): unknown {
-  if (!(error instanceof Error) || error instanceof ApiError) return error;
+  if (!(error instanceof Error)) return error;
   const shown = inspect(error, { depth: 8 });
   if (redact(shown) === shown) return error;
   const Type =
@@ -138,6 +131,7 @@ export function formatPathAndQuery(url: URL): string {
 
 export interface ReceivedResponse {
   readonly response: Pick<HttpResponse, 'status' | 'statusText' | 'headers'>;
+  /** For messages. Without secrets, unless `json` is what it has. */
   readonly body: string;
   /** The parsed body of a successful response. `undefined` for a failed response, an empty body, or a DELETE. */
   readonly json: Json | undefined;
@@ -151,7 +145,7 @@ export interface ReceivedResponse {
 export type SendOnce = (request: HttpRequest, count: number) => Promise<ReceivedResponse>;
 
 interface AttemptOptions {
-  /** Redacts the messages of errors. */
+  /** Redacts what messages may quote. */
   readonly redact: Redactor;
   readonly secrets: SecretRedactor;
   /** Returns milliseconds since 1970, by the local clock. */
@@ -159,21 +153,21 @@ interface AttemptOptions {
 }
 
 /**
- * Creates an attempt. A response is usable if it is complete. A successful response must also have a body of JSON, or
+ * Creates an attempt. What the service and the transport say is redacted here, when it is read: services and proxies may
+ * echo the API key. So no other code of the client redacts. A response is usable if it is complete. A successful response must also have a body of JSON, or
  * none. The body of a response to DELETE is ignored.
  */
 export function createSendOnce(send: Send, { redact, secrets, localMs }: AttemptOptions): SendOnce {
   return async (request) => {
     const sentMs = localMs();
-    const { response, body } = await receive(send, request, redact);
+    const { response, body: text } = await receive(send, request, redact);
     const times = { sentMs, receivedMs: localMs() };
-    const isNothing = !isSuccess(response) || request.method === 'DELETE' || body.trim() === '';
-    return {
-      response,
-      body,
-      times,
-      json: isNothing ? undefined : parseJsonBody({ request, response, body }, { redact, secrets }),
-    };
+    const isNothing = !isSuccess(response) || request.method === 'DELETE' || text.trim() === '';
+    const parsed = parseJson(text);
+    // No message quotes the body of a success.
+    const body = isNothing || parsed === undefined ? redactBody(text, parsed, redact) : text;
+    const json = isNothing ? undefined : parseJsonBody({ request, response, body }, parsed);
+    return { response, body, times, json: json && redactJson(json, createFoundRedactor(secrets)) };
   };
 }
 
@@ -183,14 +177,27 @@ async function receive(
   redact: Redactor,
 ): Promise<Pick<ReceivedResponse, 'response' | 'body'>> {
   try {
-    const response = await send(request);
-    return { response, body: decodeBodyText(response.body) };
+    const { status, statusText, headers, body } = await send(request);
+    const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)] as const);
+    const response = { status, statusText: redact(statusText ?? ''), headers: Object.fromEntries(shown) };
+    return { response, body: decodeBodyText(body) };
   } catch (error) {
-    const failure = toThrownNetworkError(error, request);
-    if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') throw failure;
-    const head = formatBodyExcerpt(failure.head, redact);
-    throw new NetworkError(`${failure.message}: ${head}`, { cause: error, head });
+    throw redactError(createFailure(error, request, redact), redact);
   }
+}
+
+function createFailure(error: unknown, request: HttpRequest, redact: Redactor): unknown {
+  const failure = toThrownNetworkError(error, request);
+  if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') return failure;
+  const head = formatBodyExcerpt(redact(failure.head));
+  return new NetworkError(`${failure.message}: ${head}`, { cause: error, head });
+}
+
+/** Redacts the texts in JSON as they are read, however they are escaped there. */
+function redactBody(body: string, json: Json | undefined, redact: Redactor): string {
+  if (json === undefined) return redact(body);
+  const redacted = redactJson(json, redact);
+  return redacted === json ? body : JSON.stringify(redacted);
 }
 
 interface Received {
@@ -201,18 +208,17 @@ interface Received {
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-function parseJsonBody(received: Received, { redact, secrets }: Omit<AttemptOptions, 'localMs'>): Json {
+/** Returns `json`. Throws if it is not what a successful response has. */
+function parseJsonBody(received: Received, json: Json | undefined): Json {
   const type = received.response.headers['content-type'] ?? '';
-  if (type !== '' && !JSON_TYPE.test(type))
-    throw createBodyError(received, `is ${formatBodyExcerpt(type, redact)}, not JSON`, redact);
-  const json = parseJson(received.body);
-  if (json !== undefined) return redactJson(json, secrets);
-  throw createBodyError(received, 'is not JSON', redact);
+  if (type !== '' && !JSON_TYPE.test(type)) throw createBodyError(received, `is ${formatBodyExcerpt(type)}, not JSON`);
+  if (json === undefined) throw createBodyError(received, 'is not JSON');
+  return json;
 }
 
 /** Creates the error for an unusable body. Shows only a GET body: the response to a write may contain a token. */
-function createBodyError({ request: { method, url }, body }: Received, what: string, redact: Redactor): NetworkError {
-  const shown = method === 'GET' ? `: ${formatBodyExcerpt(body, redact)}` : ` (${Buffer.byteLength(body)} bytes)`;
+function createBodyError({ request: { method, url }, body }: Received, what: string): NetworkError {
+  const shown = method === 'GET' ? `: ${formatBodyExcerpt(body)}` : ` (${Buffer.byteLength(body)} bytes)`;
   return new NetworkError(`${method} ${formatPathAndQuery(new URL(url))}: the response ${what}${shown}`);
 }
 

@@ -13,14 +13,7 @@ import {
 } from '../model/secrets.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { RateLimit } from '../model/stack.ts';
-import {
-  createApiError,
-  createSendOnce,
-  formatBodyExcerpt,
-  formatPathAndQuery,
-  type Redactor,
-  redactError,
-} from './api-error.ts';
+import { createApiError, createSendOnce, formatBodyExcerpt, formatPathAndQuery, type Redactor } from './api-error.ts';
 import { expectObject } from './parse-response.ts';
 import { isRefusedCursor, readPages } from './read-pages.ts';
 import { RecentStates } from './recent-states.ts';
@@ -157,11 +150,11 @@ export function createClient(options: ClientOptions): Client {
   const { onRequest } = options;
   const bare = createSendOnce(counted, { redact, secrets, localMs: () => date().getTime() });
   const clock = new ServiceClock();
-  const attempt = onRequest === undefined ? bare : withAttemptNotices(bare, { now, redact, onRequest });
-  const persist = withRetries(attempt, limiter, { ...options, onRetry: withoutKey(options, redact) });
-  const exchange = createExchange({ persist, apiKey, versionHeader, redact, secrets, clock });
+  const attempt = onRequest === undefined ? bare : withAttemptNotices(bare, { now, onRequest });
+  const persist = withRetries(attempt, limiter, options);
+  const exchange = createExchange({ persist, apiKey, versionHeader, secrets, clock });
   const states = new RecentStates(now);
-  const excerpt = (json: Json) => formatBodyExcerpt(JSON.stringify(json), redact);
+  const excerpt = (json: Json) => formatBodyExcerpt(redact(JSON.stringify(json)));
   const limit = createConcurrencyLimiter(options.concurrency);
   return {
     ...createReads({ exchange, limit, baseUrl, pageSize, excerpt, states }),
@@ -307,10 +300,6 @@ function createFullRedactor(apiKey: string, secrets: SecretRedactor): Redactor {
   return (text) => redactKey(secrets.redact(text));
 }
 
-function withoutKey({ onRetry }: ClientOptions, redact: Redactor): (notice: RetryNotice) => void {
-  return (notice) => onRetry?.({ ...notice, path: redact(notice.path), cause: redact(notice.cause) });
-}
-
 /** Returns why a base URL is invalid, or `undefined` if it is valid. */
 function checkBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
@@ -373,13 +362,12 @@ interface ExchangeOptions {
   readonly persist: SendWithRetries;
   readonly apiKey: string;
   readonly versionHeader: string;
-  readonly redact: Redactor;
   readonly secrets: SecretRedactor;
   readonly clock: ServiceClock;
 }
 
-/** Creates the function that makes calls. Adds the API key to each request, and redacts secrets in each error. */
-function createExchange({ persist, apiKey, versionHeader, redact, secrets, clock }: ExchangeOptions): Exchange {
+/** Creates the function that makes calls. Adds the API key to each request. */
+function createExchange({ persist, apiKey, versionHeader, secrets, clock }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
     authorization: `Bearer ${apiKey}`,
@@ -397,21 +385,17 @@ function createExchange({ persist, apiKey, versionHeader, redact, secrets, clock
     };
     const { signal, waitSignal, relied } = call;
     const before = relied && createReadBeforeWrite(relied, { headers, setBody });
-    try {
-      checkSecrets(create(), secrets);
-      const { request, response, body: text, json, times } = await persist({ create, signal, waitSignal, before });
-      if (!isSuccess(response)) {
-        const { method, url } = request;
-        throw createApiError({ method, path: formatPathAndQuery(new URL(url)), response, body: text }, redact);
-      }
-      if (isFromCache(response)) return json;
-      clock.noteDate(response.headers['date'], times);
-      if (call.method === 'POST') clock.noteCreation(findCreationTime(json), times);
-      call.onShown?.(json);
-      return json;
-    } catch (error) {
-      throw redactError(error, redact);
+    checkSecrets(create(), secrets);
+    const { request, response, body: text, json, times } = await persist({ create, signal, waitSignal, before });
+    if (!isSuccess(response)) {
+      const { method, url } = request;
+      throw createApiError({ method, path: formatPathAndQuery(new URL(url)), response, body: text });
     }
+    if (isFromCache(response)) return json;
+    clock.noteDate(response.headers['date'], times);
+    if (call.method === 'POST') clock.noteCreation(findCreationTime(json), times);
+    call.onShown?.(json);
+    return json;
   };
 }
 

@@ -4,7 +4,6 @@ import {
   findOperationIdInResponse,
   formatPathAndQuery,
   type ReceivedResponse,
-  type Redactor,
   type SendOnce,
   toPrintableOneLine,
 } from './api-error.ts';
@@ -49,23 +48,22 @@ interface FailedNotice extends NoticeStart {
 interface NoticeOptions {
   /** Returns milliseconds since a fixed moment. */
   readonly now: () => number;
-  readonly redact: Redactor;
   readonly onRequest: (notice: AttemptNotice) => void;
 }
 
 /** Wraps an attempt: reports its start and its end to `onRequest`. */
 export function withAttemptNotices(attempt: SendOnce, options: NoticeOptions): SendOnce {
-  const { now, redact, onRequest } = options;
+  const { now, onRequest } = options;
   return async (request, count) => {
-    const start = { method: request.method, path: redact(formatPathAndQuery(new URL(request.url))), attempt: count };
+    const start = { method: request.method, path: formatPathAndQuery(new URL(request.url)), attempt: count };
     const startedAt = now();
-    onRequest({ event: 'sent', ...start, headers: collectHeaders(request.headers, redact) });
+    onRequest({ event: 'sent', ...start, headers: collectHeaders(request.headers) });
     try {
       const answer = await attempt(request, count);
-      onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
+      onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer) });
       return answer;
     } catch (error) {
-      const cause = toPrintableOneLine(redact(getErrorMessage(error)));
+      const cause = toPrintableOneLine(getErrorMessage(error));
       onRequest({ event: 'failed', ...start, ms: now() - startedAt, cause });
       throw error;
     }
@@ -74,15 +72,12 @@ export function withAttemptNotices(attempt: SendOnce, options: NoticeOptions): S
 
 type AnswerFacts = Pick<AnsweredNotice, 'status' | 'operationId' | 'bytes' | 'headers'>;
 
-function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor): AnswerFacts {
+function describeAnswer({ response, body }: ReceivedResponse): AnswerFacts {
   return {
     status: response.status,
-    operationId: findOperationIdInResponse(
-      { headers: response.headers, body: isSuccess(response) ? '' : body },
-      redact,
-    ),
+    operationId: findOperationIdInResponse({ headers: response.headers, body: isSuccess(response) ? '' : body }),
     bytes: Buffer.byteLength(body),
-    headers: collectHeaders(response.headers, redact),
+    headers: collectHeaders(response.headers),
   };
 }
 
@@ -93,10 +88,6 @@ function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor):
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 
-function collectHeaders(headers: Readonly<Record<string, string>>, redact: Redactor): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => PLAIN_HEADERS.test(name))
-      .map(([name, value]) => [name, redact(value)]),
-  );
+function collectHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN_HEADERS.test(name)));
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import { redactJson, type SecretMatch, type SecretRedactor } from '../model/secrets.ts';
+import { createFoundRedactor, redactJson, type SecretMatch, type SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
@@ -49,7 +49,12 @@ export function findRunSecretInDocument(value: Json, secrets: Search): HeldSecre
   const held = findSecret(value, secrets);
   if (held === undefined) return undefined;
   const { path, found } = held;
-  return { value: redactJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
+  return {
+    value: redactJson(value, createFoundRedactor(secrets)),
+    path,
+    message: `this would contain ${found.name}`,
+    remedy: REMEDY,
+  };
 }
 
 function findSecret(

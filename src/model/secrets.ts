@@ -176,25 +176,31 @@ export function withoutSecretVariables<T extends string | undefined>(
   );
 }
 
-type SecretSearch = Pick<SecretRedactor, 'find' | 'redact'>;
-
-/**
- * Redacts each secret in strings and keys. Returns the same object if it contains no secret. Values nested deeper than
- * `depth` are not searched, because every reader rejects them.
- */
-export function redactJson(value: Json, secrets: SecretSearch, depth = 2 * MAX_DEPTH): Json {
-  if (typeof value === 'string') return secrets.find(value) === undefined ? value : secrets.redact(value);
-  if (depth === 0) return value;
-  if (isJsonArray(value)) {
-    const members = value.map((member) => redactJson(member, secrets, depth - 1));
-    return members.every((member, at) => member === value[at]) ? value : members;
-  }
-  return isJsonObject(value) ? redactObject(value, secrets, depth - 1) : value;
+/** Returns a function that redacts what `find` finds, and leaves values of `${secret:NAME}`, which are compared. */
+export function createFoundRedactor({
+  find,
+  redact,
+}: Pick<SecretRedactor, 'find' | 'redact'>): (text: string) => string {
+  return (text) => (find(text) === undefined ? text : redact(text));
 }
 
-function redactObject(value: JsonObject, secrets: SecretSearch, depth: number): JsonObject {
+/**
+ * Redacts the strings and keys in JSON. Returns the same object if nothing is redacted. Values nested deeper than
+ * `depth` are not searched, because every reader rejects them.
+ */
+export function redactJson(value: Json, redact: (text: string) => string, depth = 2 * MAX_DEPTH): Json {
+  if (typeof value === 'string') return redact(value);
+  if (depth === 0) return value;
+  if (isJsonArray(value)) {
+    const members = value.map((member) => redactJson(member, redact, depth - 1));
+    return members.every((member, at) => member === value[at]) ? value : members;
+  }
+  return isJsonObject(value) ? redactObject(value, redact, depth - 1) : value;
+}
+
+function redactObject(value: JsonObject, redact: (text: string) => string, depth: number): JsonObject {
   const before = Object.entries(value);
-  const after = before.map(([key, member]) => [secrets.redact(key), redactJson(member, secrets, depth)] as const);
+  const after = before.map(([key, member]) => [redact(key), redactJson(member, redact, depth)] as const);
   const isSame = after.every(([key, member], at) => key === before[at]?.[0] && member === before[at]?.[1]);
   return isSame ? value : Object.fromEntries(after);
 }

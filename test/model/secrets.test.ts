@@ -75,8 +75,11 @@ describe('a secret', () => {
   it('is removed from keys and values of JSON, and JSON without one is returned unchanged', () => {
     const secrets = createRegistryWithSecrets();
     const clean = { a: [1, 'b', { c: null }] };
-    expect(redactJson(clean, secrets)).toBe(clean);
-    expect(redactJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets)).toEqual({ '[key]': [{ a: 'x[token]' }], b: 1 });
+    expect(redactJson(clean, secrets.redact)).toBe(clean);
+    expect(redactJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets.redact)).toEqual({
+      '[key]': [{ a: 'x[token]' }],
+      b: 1,
+    });
   });
 
   it('is in no environment of a program, whatever its variable is called', () => {

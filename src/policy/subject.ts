@@ -116,7 +116,7 @@ export function createCelValues(
 }
 
 function toSubjectPlace(start: Place | undefined): JsonObject {
-  return start === undefined ? {} : { place: { file: start.file, line: start.line } };
+  return start === undefined ? {} : { place: { file: start.file, line: start.line, column: start.column } };
 }
 
 /**

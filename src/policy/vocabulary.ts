@@ -51,6 +51,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
   Place: {
     file: 'string',
     line: 'int',
+    column: 'int',
   },
   Totals: {
     create: 'int',

@@ -77,7 +77,7 @@ describe('test-policy', () => {
           <testcase classname="edgewise.owned" name="refuses" time="0"/>
           <testcase classname="edgewise.owned" name="allows" time="0"/>
           <testcase classname="edgewise.owned" name="a label &amp; nobody" time="0">
-            <failure message="expected allow, got refuse: Say in the label team whose TCPEdge/a is." type="error">expected allow, got refuse: Say in the label team whose TCPEdge/a is.&#10;policies.yaml:18:378&#10;18 | …{&quot;team&quot;:&quot;a&quot;}},&quot;expect&quot;:&quot;allow&quot;},{&quot;name&quot;:&quot;a label &amp; nobody&quot;,&quot;given&quot;:{&quot;change&quot;:{&quot;kind&quot;:&quot;TCPEdge&quot;,&quot;act…&#10;   |                                          ^^^^^^^^^^^^^^^^^^</failure>
+            <failure message="expected allow, got refuse: Say in the label team whose TCPEdge/a is." type="error">expected allow, got refuse: Say in the label team whose TCPEdge/a is.&#10;policies.yaml:18:378</failure>
           </testcase>
         </testsuite>
       </testsuites>

@@ -53,14 +53,14 @@ it('shows every mistake in every expression, at its place', async () => {
       --> policies.yaml:13:7
       12 |     Straße 🦊 \${change.address} and
       13 |     \${chnge.name}
-         |       ^^^^^
+         |       ^^^^^^^^^^
       help: Did you mean \`change\`?
 
     error[policy-invalid]: Policy/literal: spec.require: no such overload: string == int
       --> policies.yaml:22:7
       21 |     labels.a == "b" &&
       22 |       change.action == 3
-         |       ^^^^^^^^^^^^^^^^^^
+         |       ^^^^^^^^^^^^^
       23 |   message: so \${ 1 +
       help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
@@ -83,7 +83,7 @@ it('shows every mistake in every expression, at its place', async () => {
       --> policies.yaml:31:22
       30 |   require: size(after.acl)
       31 |   message: 'quoted \${change.address + 1}'
-         |                      ^^^^^^^^^^^^^^^^^^
+         |                      ^^^^^^^^^^^^^^
       help: Correct the expression. docs/how-to/policies.md lists the names that it may use, and their types.
 
     6 errors.

@@ -184,6 +184,7 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
     },
     now,
     ids: new Map(context.ids),
+    lostMarks: new Map(),
     otherTexts: new Set(),
     unrecorded: new Set(),
     tookEffect: new Set(),

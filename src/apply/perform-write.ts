@@ -34,7 +34,7 @@ import {
 } from './duplicates.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
-import { type ApplyRequests, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
+import { type ApplyRequests, type Exchanged, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
 import type { TokenDeliveries } from './token-sinks.ts';
 
 /** The functions that the writes of a run use, and the results that writes store for later writes. */
@@ -49,6 +49,8 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
+  /** By the name of a kind, the resource that lost its mark when it was updated. Nothing more is sent to these kinds. */
+  readonly lostMarks: Map<string, Address>;
   /** Fields of which the run has said that the service keeps another text, as `Kind/name field`. */
   readonly otherTexts: Set<string>;
   /** Addresses of new credentials whose tokens are delivered by the `deliver` write, and not by the creation. */
@@ -106,12 +108,27 @@ async function sendWrite(write: Write, context: WriteContext): Promise<Outcome> 
   const exchanged = await exchangeWrite(write, context);
   if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
+  if (live !== undefined && isMarkLost(write, live)) return createFailedOutcome(write, describeLostMark(write, live));
   // The response to a PATCH contains the whole resource, so it also shows changes by other clients.
   const isWhole = live !== undefined && write.method === 'PATCH';
   const concurrentChange = isWhole ? context.concurrentChanges.find(write, live) : undefined;
   if (concurrentChange !== undefined) context.settle.note(concurrentChange);
   const outcome = await accept(write, exchanged, context);
   return outcome.outcome === 'applied' && isWhole ? { ...outcome, computed: live.computed } : outcome;
+}
+
+function isMarkLost({ method, module, mark }: Write, live: LiveResource): boolean {
+  return method === 'PATCH' && module === undefined && mark !== undefined && live.mark === undefined;
+}
+
+function describeLostMark({ kind }: Write, { id }: LiveResource): string {
+  return `the update removed the mark of ${id}: the service replaces the resource instead of changing the fields that are sent. Nothing more is sent to ${kind} in this run. Adopt it with lifecycle.adopt: ${id} if the service is corrected`;
+}
+
+/** Throws if an update of the kind has removed a mark in this run. Called just before a request is sent. */
+function refuseAfterLostMark({ kind }: Write, { lostMarks }: WriteContext): void {
+  const lost = lostMarks.get(kind);
+  if (lost !== undefined) throw new StaleStateError(`the service removed the mark of ${lost} when it was updated`);
 }
 
 /** The sent request, and the resource in the response. `live` is `undefined` if the response shows nothing that was sent. */
@@ -126,12 +143,20 @@ async function exchangeWrite(
   requests: ApplyRequests = context.requests,
 ): Promise<Shown | undefined> {
   const { settle, ids, reliances } = context;
-  const resolve = (one: Write) => resolveWriteRequest(one, toRequestContext(context));
-  const exchanged = await requests.send(write, resolve, reliances?.find(write, ids));
-  if (exchanged === undefined) return undefined;
-  const { sent, answer } = exchanged;
-  if (answer === null || sent.body === undefined) return { sent, live: undefined };
-  return { sent, live: settle.duplicates.lookUps.readResponseBody(write, answer) };
+  const resolve = (one: Write): ResolvedWrite => {
+    refuseAfterLostMark(one, context);
+    return resolveWriteRequest(one, toRequestContext(context));
+  };
+  let live: LiveResource | undefined;
+  const check = async ({ sent, answer }: Exchanged): Promise<void> => {
+    if (answer === null || sent.body === undefined) return;
+    live = settle.duplicates.lookUps.readResponseBody(write, answer);
+    // The response may leave the mark out, or the service may have replaced the resource where it should have merged.
+    if (isMarkLost(write, live)) live = (await requests.read?.(write, live.id)) ?? live;
+    if (isMarkLost(write, live)) context.lostMarks.set(write.kind, write.address);
+  };
+  const exchanged = await requests.send(write, resolve, { reliance: reliances?.find(write, ids), check });
+  return exchanged && { sent: exchanged.sent, live };
 }
 
 function toRequestContext({ ids, now, by }: WriteContext): WriteRequestContext {
@@ -192,6 +217,7 @@ async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Ou
   const { requests, settle } = context;
   let sent: ResolvedWrite | undefined;
   const resolve = (): ResolvedWrite => {
+    refuseAfterLostMark(write, context);
     sent ??= resolveWriteRequest(write, toRequestContext(context));
     return sent;
   };

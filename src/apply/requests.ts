@@ -27,7 +27,7 @@ interface RequestContext {
 }
 
 /** The sent request and its response. `answer` is `null` if the response has no JSON object. */
-interface Exchanged {
+export interface Exchanged {
   readonly sent: ResolvedWrite;
   readonly answer: JsonObject | null;
 }
@@ -36,12 +36,13 @@ interface Exchanged {
 export interface ApplyRequests {
   /**
    * Sends a write. `resolve` fills in the ids, and is called just before sending: for a write with a reliance, with the
-   * write that the reliance returns. The result is `undefined` if the run is interrupted before the write is sent.
+   * write that the reliance returns. `check`: called with the response before a waiting write is sent. The result is
+   * `undefined` if the run is interrupted before the write is sent.
    */
   readonly send: (
     write: Write,
     resolve: (write: Write) => ResolvedWrite,
-    reliance?: Reliance,
+    more?: { readonly reliance?: Reliance | undefined; readonly check?: (exchanged: Exchanged) => Promise<void> },
   ) => Promise<Exchanged | undefined>;
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /**
@@ -49,6 +50,8 @@ export interface ApplyRequests {
    * `client.get` is absent. A rehearsal has none, because nothing else creates resources in its copy of the account.
    */
   readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
+  /** Reads the resource of a write. `undefined` if `client.get` is absent. */
+  readonly read: ((write: Write, id: string) => Promise<LiveResource>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
   /**
    * Sends a PATCH that records in the mark of a resource what the service did. `prepare`: returns the body, given the
@@ -68,14 +71,24 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
   const { client, signal } = context;
   const { get } = client;
   return {
-    send: (write, resolve, reliance) =>
+    send: (write, resolve, { reliance, check } = {}) =>
       client.limit(async () => {
         if (signal.aborted) return undefined;
         context.onStarted(write);
-        return exchange(context, write, { resolve, reliance });
+        const exchanged = await exchange(context, write, { resolve, reliance });
+        if (exchanged !== undefined) await check?.(exchanged);
+        return exchanged;
       }),
     list: (kind) => sendAside(context, `GET ${kind.path}`, () => client.list(kind, undefined, signal)),
     listNewest: get && ((kind) => listNewest(context, kind, get)),
+    read:
+      get &&
+      (async ({ kind: name }, id) => {
+        const kind = getKind(name);
+        const path = toResourcePath(kind, { id });
+        const json = await sendAside(context, `GET ${path}`, () => get(path, signal));
+        return readResource(kind, parseListedResource(kind, json, { place: `GET ${path}: the resource` }).json);
+      }),
     record: (write, id, { body, prepare }) => {
       const kind = getKind(write.kind);
       const path = toResourcePath(kind, { id });

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
+import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from './workspace.ts';
+
+const POOL = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
+const toStack = (text: string): string =>
+  [
+    `${STACK}spec: { api: { concurrency: 1 } }\n`,
+    ...['a', 'b', 'c'].map((name, index) =>
+      toEdge(name, 20_001 + index).replace('spec:', `spec:\n  description: ${text}`),
+    ),
+    toManifest('WeightedBackend', 'pool', { description: text, backends: { [POOL]: 1 } }),
+  ].join('');
+
+async function createStack(): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'm.yaml': toStack('one') });
+  expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+  await workspace.write({ 'm.yaml': toStack('two') });
+  workspace.recorder.take();
+  return workspace;
+}
+
+/** A service whose answers to a PATCH of an edge have no metadata. `act`: what it does besides. */
+function withoutMetadata({ recorder }: Workspace, act: (path: string) => Promise<unknown>): Transport {
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const isUpdate = request.method === 'PATCH' && pathname.startsWith('/edges/tcp/');
+    const response = await recorder.transport(request);
+    if (!isUpdate) return response;
+    await act(pathname);
+    const { metadata: _, ...body } = (await response.json()) as Record<string, unknown>;
+    return Response.json({ ...body, metadata: '' });
+  };
+}
+
+describe('a response to an update without the mark', () => {
+  it('is confirmed by a GET of the resource', async () => {
+    const workspace = await createStack();
+    const transport = withoutMetadata(workspace, async () => undefined);
+    expect(await workspace.edgewise('apply --yes', { transport })).toMatchObject({ exitCode: 0 });
+    const sent = workspace.recorder.take();
+    const updates = sent.filter(({ method, path }) => method === 'PATCH' && path.startsWith('/edges/tcp/'));
+    const reads = sent.filter(({ method, path }) => method === 'GET' && /^\/edges\/tcp\/edgtcp_/.test(path));
+    expect(reads.map(({ path }) => path).sort()).toEqual(updates.map(({ path }) => path).sort());
+    expect(await workspace.edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('stops the writes to the kind if the mark is gone, and no others', async () => {
+    const workspace = await createStack();
+    const transport = withoutMetadata(workspace, (path) => sendByHand(workspace, 'PATCH', path, { metadata: '' }));
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('the update removed the mark of edgtcp_');
+    expect(stdout).toContain('Nothing more is sent to TCPEdge in this run');
+    expect(stdout).toMatch(/the service removed the mark of TCPEdge\/a when it was updated/);
+    const paths = workspace.recorder.take().flatMap(({ method, path }) => (method === 'PATCH' ? [path] : []));
+    expect(paths.filter((path) => path.startsWith('/edges/tcp/'))).toHaveLength(1);
+    expect(paths.filter((path) => path.startsWith('/backends/weighted/'))).toHaveLength(1);
+  });
+});

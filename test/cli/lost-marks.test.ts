@@ -20,7 +20,7 @@ async function createStack(): Promise<Workspace> {
   return workspace;
 }
 
-/** A service whose answers to a PATCH of an edge have no metadata. `act`: what it does besides. */
+/** A service whose answers to a PATCH of an edge have no metadata. `act`: what it does in addition. */
 function withoutMetadata({ recorder }: Workspace, act: (path: string) => Promise<unknown>): Transport {
   return async (request) => {
     const { pathname } = new URL(request.url);

@@ -1,4 +1,12 @@
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
+import {
+  findMember,
+  isJsonArray,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  toJsonText,
+} from '../model/json.ts';
 import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -21,10 +29,17 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     id: toJsonText(json['id']),
     createdAt: toJsonText(json['created_at']),
     spec: normalizeLiveSpec(kind, spec),
+    switches: listShownSwitches(kind, spec),
     mark: metadata.mark,
     markError: metadata.error,
     computed: pickComputed(kind, json),
   };
+}
+
+/** The modules whose switch a response contains. `undefined` if there are none. */
+function listShownSwitches({ specFields }: Kind, shown: Spec): readonly string[] | undefined {
+  const names = specFields.flatMap(([name]) => (findMember(shown[name], 'enabled') === undefined ? [] : [name]));
+  return names.length === 0 ? undefined : names;
 }
 
 function pickComputed(kind: Kind, json: JsonObject): Spec {

@@ -77,6 +77,8 @@ export interface LiveBeforeChange {
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
   readonly spec?: Spec | undefined;
   readonly mark?: Mark | undefined;
+  /** The modules whose switch the response contained. The mark records them. */
+  readonly switches?: readonly string[] | undefined;
 }
 
 /** When an unchanged resource is next replaced, or ends. */

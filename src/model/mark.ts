@@ -52,6 +52,11 @@ export interface Mark {
   readonly fields: Readonly<Record<string, string>>;
   /** The last creation for this address that the service did not store as asked. Absent if there was none. */
   readonly refused?: RefusedCreation | undefined;
+  /**
+   * The modules whose switch the read before the last write of the mark contained. If a later read leaves it out, it
+   * may have been changed. Absent if there were none.
+   */
+  readonly switches?: readonly string[] | undefined;
 }
 
 /** Which old resource an apply deletes, and from when on. A type, because only a type is JSON to the compiler. */
@@ -187,6 +192,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     by: mark.by,
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     refused: mark.refused,
+    switches: mark.switches,
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
   return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
@@ -257,6 +263,7 @@ function parseMark(value: Json): Mark | string {
     retiring,
     owner,
     by,
+    switches,
   } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
@@ -274,6 +281,7 @@ function parseMark(value: Json): Mark | string {
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
     ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),
+    ...(isJsonArray(switches) && { switches: switches.filter((module) => typeof module === 'string') }),
   };
 }
 

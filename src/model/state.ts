@@ -111,6 +111,8 @@ export interface LiveResource {
   readonly mark: Mark | undefined;
   /** Why the mark in the metadata is invalid. `undefined` if the mark is valid or there is none. */
   readonly markError: string | undefined;
+  /** The modules whose switch the response contained. Absent if there are none. */
+  readonly switches?: readonly string[] | undefined;
   /** Computed fields as the service sent them. Never contains a token. */
   readonly computed: Readonly<Record<string, Json>>;
 }

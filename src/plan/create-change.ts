@@ -122,9 +122,10 @@ function listSentFields(decision: ChangeDecision): ReadonlySet<string> {
 }
 
 function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
-  const { id, spec, mark } = live;
+  const { id, spec, mark, switches } = live;
   return {
     id,
+    ...(isTouched && switches !== undefined && { switches }),
     ...(isTouched && { spec }),
     mark: mark && omitPipeline(mark),
   };

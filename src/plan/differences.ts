@@ -257,7 +257,20 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
       !isOfUnknownState(field, shown) && isSameJson(aligned[name] ?? null, normalizeField(field, shown));
     return isHiddenFieldChanged({ ...subject, live, name, field, wanted, isDefault }) ? [name] : [];
   });
-  return Object.fromEntries(Object.entries(aligned).filter(([name]) => !changed.includes(name)));
+  return Object.fromEntries(
+    Object.entries(aligned).flatMap(([name, value]): [string, Json][] => {
+      if (!changed.includes(name)) return [[name, value]];
+      const field = kind.fields[name];
+      // Of such a module, only the switch differs.
+      return field !== undefined && isOfUnknownState(field, live.spec[name]) ? [[name, withoutSwitch(value)]] : [];
+    }),
+  );
+}
+
+function withoutSwitch(module: Json): Json {
+  if (!isJsonObject(module)) return module;
+  const { enabled: _, ...rest } = module;
+  return rest;
 }
 
 /** Whether a module is set, and the service does not show whether it is on. */
@@ -289,6 +302,8 @@ interface HiddenField extends Subject {
  */
 function isHiddenFieldChanged({ kind, ignored, live, name, field, wanted, isDefault }: HiddenField): boolean {
   if (ignored.includes(name)) return false;
+  // A read contained the switch, and this one does not: it may have been changed.
+  if (isOfUnknownState(field, live.spec[name]) && live.mark?.switches?.includes(name) === true) return true;
   const applied =
     live.mark === undefined ? IGNORED_FIELD_DIGEST : (live.mark.fields[name] ?? findFieldDefaultDigest(kind, name));
   if (applied === IGNORED_FIELD_DIGEST) return !isDefault && field.lifecycle !== 'immutable';

@@ -180,7 +180,7 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
     method: 'PATCH',
     ids: { id },
     body: createPatchBody(kind, change, patched),
-    mark: isMarked ? mark : undefined,
+    mark: isMarked || !isSameJson(mark.switches ?? [], liveMark?.switches ?? []) ? mark : undefined,
     dependsOn: purpose === 'update' ? removals.map((removal) => removal.id) : [],
     reason: describePatch(change, patched),
   });
@@ -333,6 +333,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
     }),
     ...keepRefusal(change),
     ...keepRetirement(change),
+    ...pickSwitches(change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
@@ -341,6 +342,11 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
 function keepRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
   if (retires === undefined || action === 'create' || action === 'replace') return {};
   return { retires: { id: retires.id, until: retires.at } };
+}
+
+/** What the mark records of the switches that the last read contained. A creation has read none. */
+function pickSwitches({ action, live }: Change): Pick<MarkDraft, 'switches'> {
+  return action === 'create' || action === 'replace' ? {} : { switches: live?.switches };
 }
 
 /** What the mark of a live resource keeps of a refused creation. */
@@ -398,7 +404,7 @@ export function completeMarkDraft(
   draft: MarkDraft,
   { created, now }: { readonly created: CreatedIds; readonly now: Date },
 ): Mark {
-  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused } = draft;
+  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused, switches } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -413,6 +419,7 @@ export function completeMarkDraft(
     owner,
     fields,
     refused,
+    switches,
   };
 }
 

@@ -69,6 +69,8 @@ const retirement = z
   .strictObject({ id: z.string(), at: z.string().describe('Time in RFC 3339 format.') })
   .describe('The old resource that this one replaced, and from when on an apply deletes it.');
 
+const switches = texts.describe('The modules whose switch the service showed.');
+
 const mark = z.strictObject({
   stack: z.string(),
   name: z.string(),
@@ -81,6 +83,7 @@ const mark = z.strictObject({
   owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
   refused,
+  switches: optional(switches),
 });
 
 /**
@@ -192,9 +195,9 @@ export const CHANGE_SCHEMA = z.strictObject({
     'Texts that the service spells differently, which is not a difference. For information.',
   ),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
-  live: optional(z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark) })).describe(
-    'The live resource that the change starts from.',
-  ),
+  live: optional(
+    z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark), switches: optional(switches) }),
+  ).describe('The live resource that the change starts from.'),
   desired: optional(spec).describe('The desired fields, in normal form.'),
   hiddenDigest: optional(z.string().regex(/^[\w-]{43}$/)).describe(
     'Digest of the hidden values that the manifest has in plain text. Compared with an approval, and of no use without the salt of the plan.',
@@ -233,6 +236,7 @@ const markDraft = z
     fields: digests,
     pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
     refused,
+    switches: optional(switches),
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 

@@ -103,6 +103,30 @@ describe.each(MODULES)('a switch of $name that is left out', ({ name, on, other,
     },
   );
 
+  it('is drift if an earlier read contained it, until the next write', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', { [name]: on }) });
+    const { edgewise, write } = workspace;
+    const hiding = createHidingTransport(workspace, [false]);
+    expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': STACK + toEdge('a', { [name]: on, description: 'recorded' }) });
+    expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --detailed-exitcode', hiding)).toMatchObject({ exitCode: 0 });
+    await switchByHand(workspace, name, { ...on, enabled: false });
+    const { exitCode, stdout } = await edgewise('drift', hiding);
+    expect(exitCode).toBe(2);
+    if (isAccess) expect(stdout).toContain(`! access: may admit everyone: ${name}.enabled`);
+    const { stdout: planned } = await edgewise('plan --detailed-exitcode', hiding);
+    if (isAccess) expect(planned).toContain(`! access: may admit everyone: ${name}.enabled`);
+    expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+    const edge = await sendByHand(workspace, 'GET', `/edges/tcp/${await findEdgeId(workspace, 'a')}`);
+    expect(edge[name]).toMatchObject({ enabled: true });
+    // A service that goes on leaving it out is believed, and said.
+    const silent = createHidingTransport(workspace, [true, false]);
+    const { exitCode: again, stdout: said } = await edgewise('plan --detailed-exitcode', silent);
+    expect(said).toContain(`the service does not show ${name}.enabled`);
+    expect(again).toBe(0);
+  });
+
   it('of a resource that is adopted is sent once, if it is unknown', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK });
     const { id } = await sendByHand(workspace, 'POST', '/edges/tcp', { [name]: { ...on, enabled: false } });

@@ -101,6 +101,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'changes.dangers.limitMs': danger(1, { limitMs: 9 }),
   'changes.dangers.consequence': danger(1, { consequence: 'other' }),
   'changes.live.id': change(UPDATE, { live: { ...UPDATED.live, id: 'edgtcp_9' } }),
+  'changes.live.switches': change(UPDATE, { live: { ...UPDATED.live, switches: ['backend'] } }),
   'changes.live.spec': change(DELETE, { live: { ...DELETED.live, spec: { description: 'y' } } }),
   'violations.rule': violation({ rule: 'rejected-write' }),
   'violations.addresses': violation({ addresses: ['TCPEdge/b'] }),

@@ -89,6 +89,7 @@ const LIVE_MEMBERS: RulesOf<LiveBeforeChange> = {
   id: { rule: 'compared', by: 'the id of what is changed' },
   spec: { rule: 'compared', by: 'the fields of a delete or a release, and the start of a difference' },
   mark: DERIVED,
+  switches: { rule: 'free', because: 'every plan reads it again' },
 };
 
 /** `name` of these rules is the path under which a report shows the member. */

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../model/json.ts';
 import type { Write, WriteMethod } from '../model/write.ts';
 import type { Field } from './field.ts';
 import { getEmptyValue, isUnset } from './normalize.ts';
-import { toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
+import { isId, listPathIdNamesOfKind, toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 
 /**
@@ -42,6 +42,13 @@ export interface WriteRequestLine {
 
 /** The ids of created resources, by address. */
 export type CreatedIds = ReadonlyMap<string, string>;
+
+/** Whether the ids of a write, such as those in a plan file, can stand in the path of its request. */
+export function hasUsableIds({ kind, method, ids }: Pick<Write, 'kind' | 'method' | 'ids'>): boolean {
+  if (method === 'POST' || ids === undefined) return true;
+  const all: Readonly<Record<string, string>> = ids;
+  return listPathIdNamesOfKind(getKind(kind)).every((name) => isId(all[name]) || all[name] === UNKNOWN_ID_PLACEHOLDER);
+}
 
 /** Returns method and path of the request for a write. Throws `InvariantError` if an id in the path is invalid. */
 export function createWriteRequestLine(write: Write, created: CreatedIds = new Map()): WriteRequestLine {

@@ -8,10 +8,11 @@ import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { findSecretVariable, type ManifestEnvironment } from './environment.ts';
 import type { DocumentFinding, ManifestDocument, ManifestFinding } from './finding.ts';
+import { RUN_SECRET_REMEDY } from './secrets.ts';
 
 interface ConcealContext {
   readonly env: ManifestEnvironment;
-  readonly secrets: Pick<SecretRedactor, 'seal' | 'publish' | 'hide' | 'addVariable'>;
+  readonly secrets: Pick<SecretRedactor, 'seal' | 'publish' | 'hide' | 'addVariable' | 'find'>;
 }
 
 /**
@@ -28,7 +29,7 @@ export function concealDocuments(
   // Every secret is known before another text in clear is judged, so that the order of documents does not matter.
   const sealed = documents.map((document) => mapSecretsOfDocument(document, (found) => conceal(found, context)));
   const findings = sealed.flatMap((document) =>
-    listFindings(document, context.env).map((finding) => ({ document, finding })),
+    listFindings(document, context).map((finding) => ({ document, finding })),
   );
   const publish = ({ value }: PossibleSecret): Json =>
     typeof value === 'string' ? context.secrets.publish(unescapePlaceholders(value)) : value;
@@ -53,26 +54,30 @@ function mapSecretsOfDocument(document: ManifestDocument, replace: (found: Possi
 function conceal({ value, isNamed }: PossibleSecret, { env, secrets }: ConcealContext): Json {
   if (typeof value !== 'string') return secrets.hide(value);
   if (listSecretNames(value).length === 0) return isNamed ? secrets.hide(unescapePlaceholders(value)) : value;
-  return secrets.seal(
-    value,
-    fillTemplate(value, (name) => findSecretVariable(name, env)),
-  );
+  return secrets.seal(value, fillFromEnvironment(value, env));
+}
+
+function fillFromEnvironment(template: string, env: ManifestEnvironment): string | undefined {
+  return fillTemplate(template, (name) => findSecretVariable(name, env));
 }
 
 function listFindings(
   { value, isValid }: ManifestDocument,
-  { offered }: ManifestEnvironment,
+  { env, secrets }: ConcealContext,
 ): readonly ManifestFinding[] {
   if (!isValid) return [];
-  return listPlaceholders(value, []).flatMap(({ name, path, isSecret }): readonly ManifestFinding[] => {
+  return listPlaceholders(value, []).flatMap(({ name, template, path, isSecret }): readonly ManifestFinding[] => {
     if (!isSecret) return [createMisplacedFinding(name, path)];
     if (isVariableForbiddenInManifests(name)) return [createForbiddenFinding(name, path)];
-    return offered.includes(name) ? [createShownFinding(name, path)] : [];
+    if (env.offered.includes(name)) return [createShownFinding(name, path)];
+    const found = secrets.find(fillFromEnvironment(template, env) ?? '');
+    return found === undefined ? [] : [createRunSecretFinding(found.name, path)];
   });
 }
 
 interface Placeholder {
   readonly name: string;
+  readonly template: string;
   readonly path: FieldPath;
   /** Whether it is in a field that may have a secret. */
   readonly isSecret: boolean;
@@ -81,7 +86,7 @@ interface Placeholder {
 /** Lists each `${secret:NAME}` in a document whose secrets are concealed. */
 function listPlaceholders(value: Json, path: FieldPath): readonly Placeholder[] {
   const toPlaceholders = (template: string, isSecret: boolean): readonly Placeholder[] =>
-    listSecretNames(template).map((name) => ({ name, path, isSecret }));
+    listSecretNames(template).map((name) => ({ name, template, path, isSecret }));
   if (typeof value === 'string') return toPlaceholders(value, false);
   if (isConcealed(value)) return isSecretValue(value) ? toPlaceholders(value.template, true) : [];
   if (isJsonArray(value)) return value.flatMap((member, index) => listPlaceholders(member, [...path, index]));
@@ -115,6 +120,16 @@ function createShownFinding(name: string, path: FieldPath): ManifestFinding {
     code: 'env-reference',
     message: `the environment variable ${name} is offered as a variable, which outputs show, and not as a secret`,
     remedy: 'Name another variable: one that may be shown is not a secret.',
+    path,
+    target: 'value',
+  };
+}
+
+function createRunSecretFinding(secret: string, path: FieldPath): ManifestFinding {
+  return {
+    code: 'secret-in-manifest',
+    message: `this would contain ${secret}`,
+    remedy: RUN_SECRET_REMEDY,
     path,
     target: 'value',
   };

@@ -12,7 +12,7 @@ import { createSourceText, type SourceText } from './source-text.ts';
 
 type Search = Pick<SecretRedactor, 'redact' | 'find'>;
 
-const REMEDY = 'Remove it. If others can read its source, replace the secret.';
+export const RUN_SECRET_REMEDY = 'Remove it. If others can read its source, replace the secret.';
 
 /** The replacement for a secret. It has no special meaning in YAML. */
 const REPLACEMENT = 'REDACTED';
@@ -29,7 +29,7 @@ export function redactSource(
     code: 'secret-in-manifest',
     severity: 'error',
     message: `${source.file} contains ${found.name}`,
-    remedy: REMEDY,
+    remedy: RUN_SECRET_REMEDY,
     place: text.toPlace(found.index),
   };
   return { text, held };
@@ -53,7 +53,7 @@ export function findRunSecretInDocument(value: Json, secrets: Search): HeldSecre
     value: redactJson(value, createFoundRedactor(secrets)),
     path,
     message: `this would contain ${found.name}`,
-    remedy: REMEDY,
+    remedy: RUN_SECRET_REMEDY,
   };
 }
 

@@ -46,10 +46,37 @@ export function fillTemplate(template: string, findValue: (name: string) => stri
   return replacePlaceholders(template, (name) => values.get(name) ?? '');
 }
 
-/** Formats a concealed value for people: `Bearer (secret NAME)`, `(hidden 3)`, or `(hidden)` if it has no number. */
+/**
+ * Formats a concealed value for people: `Bearer (secret NAME)`, `(hidden 3)`, or `(hidden)` if it has no number. Text
+ * around a placeholder that could pose as something else, such as a hidden value or an arrow, is quoted.
+ */
 export function formatConcealed({ template, number = 0 }: ConcealedValue): string {
-  if (template !== undefined) return replacePlaceholders(template, (name) => `(secret ${name})`);
-  return number === 0 ? '(hidden)' : `(hidden ${number})`;
+  if (template === undefined) return number === 0 ? '(hidden)' : `(hidden ${number})`;
+  const texts = splitTemplate(template);
+  const isPlain = texts.every((text) => PLAIN_TEXT.test(text));
+  const names = Array.from(template.matchAll(PLACEHOLDER)).flatMap(([, , name]) => name ?? []);
+  return texts
+    .map((text, at) => `${isPlain || text === '' ? text : JSON.stringify(text)}${formatName(names[at])}`)
+    .join('');
+}
+
+function formatName(name: string | undefined): string {
+  return name === undefined ? '' : `(secret ${name})`;
+}
+
+const PLAIN_TEXT = /^[\w .:/=+-]*$/;
+
+/** The texts before, between and after the placeholders, with escapes resolved. */
+function splitTemplate(template: string): readonly string[] {
+  const texts = [''];
+  let end = 0;
+  for (const match of template.matchAll(PLACEHOLDER)) {
+    const [whole, escaped, name] = match;
+    const text = `${texts.pop()}${template.slice(end, match.index)}`;
+    texts.push(...(name === undefined ? [`${text}${escaped}`] : [text, '']));
+    end = match.index + whole.length;
+  }
+  return [...texts.slice(0, -1), `${texts.at(-1)}${template.slice(end)}`];
 }
 
 /** JSON for people. What is concealed in it is in parentheses and not quoted, so that no text looks the same. */

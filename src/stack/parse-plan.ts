@@ -1,4 +1,5 @@
 import type { PlanFileContent } from '../kinds/plan-file-content.ts';
+import { hasUsableIds } from '../kinds/request-body.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { fromFileJson, ReservedKeyError } from '../model/secret-value.ts';
@@ -54,7 +55,10 @@ function parseEntry(entry: Json, name: string): PlanFileEntry {
   if (plan === undefined || !isJsonObject(plan)) throw createPlanError(name, 'its stack has no plan');
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, plan);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the plan'}: ${issue.message}`);
-  return { plan: toPlan(readConcealed(plan, name) as PlanFileContent) }; // the schema has checked it; its own output would lack keys such as __proto__
+  const parsed = toPlan(readConcealed(plan, name) as PlanFileContent); // the schema has checked it; its own output would lack keys such as __proto__
+  const unusable = parsed.writes.find((write) => !hasUsableIds(write));
+  if (unusable !== undefined) throw createPlanError(name, `the ids of ${unusable.id} are not ids`);
+  return { plan: parsed };
 }
 
 function readConcealed(plan: JsonObject, name: string): unknown {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   lstatSync,
   mkdtempSync,
@@ -51,6 +52,28 @@ describe('a mutated plan file', () => {
   it('keeps every key of what users wrote', async () => {
     await writePlanFile('plan.json', renderPlanJson(PLAN), { cwd: folder, uid: process.getuid?.() });
     expect(await readPlanFile('plan.json', { uid: undefined, cwd: folder })).toEqual(PLAN);
+  });
+
+  it.each([
+    ['edge_id', 'an id'],
+    ['edge_id', '../edghts_web'],
+    ['id', ''],
+  ])('is refused if the %s of a write is not an id: %j', async (name, id) => {
+    const writes = PLAN.writes.map((write) => ({ ...write, path: '/x', ids: { ...IDS, [name]: id } }));
+    const text = renderPlanJson(PLAN);
+    const file = JSON.parse(text);
+    file.stacks[0].plan.writes = writes;
+    writeFileSync(join(folder, 'plan.json'), JSON.stringify(file));
+    await expect(readPlanFile('plan.json', { uid: undefined, cwd: folder })).rejects.toThrow(
+      /plan\.json is not a plan file: the ids of .* are not ids/,
+    );
+  });
+
+  it('is refused if it is a named pipe, and does not hold the run', async () => {
+    execFileSync('mkfifo', [join(folder, 'plan.json')]);
+    await expect(readPlanFile('plan.json', { uid: undefined, cwd: folder })).rejects.toThrow(
+      /plan\.json cannot be read/,
+    );
   });
 
   it('is not written through a link, which stays a link', async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFormatNames } from '../../src/report/formats.ts';
+import { parseApiKey } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
@@ -115,6 +116,25 @@ describe('a secret in a header', () => {
         expectNoValue(stdout + stderr);
       }
     }
+  });
+
+  it.each([
+    ['alone', (name: string) => `${D}{secret:${name}}`],
+    ['in a text', (name: string) => `Bearer ${D}{secret:${name}} x`],
+  ])('is refused if it is the API key, before anything is written: %s', async (_, toText) => {
+    const key = 'key-of-the-account';
+    const env = { EDGEWISE_API_KEY: key, COPY: key };
+    const workspace = await createWorkspace(
+      { 'a.yaml': STACK + toManifest('TCPEdge', 'first', {}) + routeWithHeaders({ authorization: toText('COPY') }) },
+      { apiKeys: [parseApiKey(`${key}:admin`)] },
+    );
+    for (const line of ['validate --secret COPY', 'plan --secret COPY', 'apply --yes --secret COPY']) {
+      const { exitCode, stdout, stderr } = await workspace.edgewise(line, { env });
+      expect({ line, exitCode }).toEqual({ line, exitCode: 3 });
+      expect(stdout + stderr).toContain('this would contain the API key');
+      expect(stdout + stderr).not.toContain(key);
+    }
+    expect(workspace.recorder.take()).toEqual([]);
   });
 
   it('is shown by the name of its variable, and a live value by a number', async () => {

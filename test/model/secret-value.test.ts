@@ -68,6 +68,27 @@ describe('a concealed value', () => {
     expect(formatConcealed(value)).toBe(shown);
   });
 
+  it('is shown so that no text in a template poses as hidden, as another secret, or as an arrow', () => {
+    const templates = [
+      `\${secret:A}\${secret:B}`,
+      `\${secret:A}(secret B)`,
+      `(secret A)\${secret:B}`,
+      `\${secret:A} → (hidden 1)`,
+      `\${secret:A}"(secret B)`,
+      `\${secret:A}"" (secret B)""`,
+      `$\${secret:A}\${secret:B}`,
+      `\${secret:A}`,
+    ];
+    const shown = templates.map((template) => formatConcealed(secret(template)));
+    expect(shown.slice(0, 4)).toEqual([
+      '(secret A)(secret B)',
+      '(secret A)"(secret B)"',
+      '"(secret A)"(secret B)',
+      '(secret A)" → (hidden 1)"',
+    ]);
+    expect(new Set(shown).size).toBe(templates.length);
+  });
+
   it.each<[Json]>([[['plain', hidden(1)]], [{ a: 'plain', b: { c: [secret('x'), 'plain'] } }], [hidden(0)]])(
     'is found and replaced in %j, beside others',
     (value) => {

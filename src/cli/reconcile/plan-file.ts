@@ -87,7 +87,9 @@ export function readPlanText(file: string, context: PlanReader): string {
   refusePlanOfAnotherUser(file, context);
   onInput?.(file);
   try {
-    return readInput(resolve(cwd, file), { budget }).toString('utf8');
+    // A named pipe, such as one in an artifact, would hold the run. A pipe of the shell has a number.
+    const isOfShell = /^\/(?:dev|proc\/self)\/fd\/\d+$/.test(file);
+    return readInput(resolve(cwd, file), { budget, onlyFiles: !isOfShell }).toString('utf8');
   } catch (error) {
     throw new CommandError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
       exitCode: EXIT.invalid,

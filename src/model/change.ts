@@ -7,17 +7,26 @@ import type { Spec } from './state.ts';
 import type { PlannedTokenSink } from './token-sink.ts';
 
 /** The actions that change a resource, in the order of reports: destructive actions first. */
-export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'take-over', 'adopt', 'create'] as const;
+export const CHANGE_ACTIONS = [
+  'delete',
+  'replace',
+  'withhold',
+  'update',
+  'release',
+  'take-over',
+  'adopt',
+  'create',
+] as const;
 
 export type ChangingAction = (typeof CHANGE_ACTIONS)[number];
 
 /** Actions that most plans lack. A report omits their number if it is 0. */
-const RARE_ACTIONS: ReadonlySet<Action> = new Set(['release', 'take-over']);
+const RARE_ACTIONS: ReadonlySet<Action> = new Set(['withhold', 'release', 'take-over']);
 
 /** All actions, in the order of reports. */
 export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 
-/** What a plan does to one resource. */
+/** What a plan does to one resource. `withhold`: it would replace it, but the service refused that before, so nothing is sent. */
 export type Action = (typeof ACTIONS)[number];
 
 /**
@@ -201,15 +210,20 @@ export function formatAction(action: Action): string {
   return action === 'take-over' ? 'take over' : action;
 }
 
+/** Whether an action sends nothing. */
+export function sendsNothing(action: Action): action is 'no-op' | 'withhold' {
+  return action === 'no-op' || action === 'withhold';
+}
+
 /** Whether an action, or the write that does it, gives an existing resource the mark of this stack. */
 export function isAdoptOrTakeOverAction<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
   return action === 'adopt' || action === 'take-over';
 }
 
 export function countActions(changes: readonly Change[]): Totals {
-  const totals = { delete: 0, replace: 0, update: 0, release: 0, 'take-over': 0, adopt: 0, create: 0, 'no-op': 0 };
-  for (const { action } of changes) totals[action] += 1;
-  return totals;
+  const totals = new Map<Action, number>(ACTIONS.map((action) => [action, 0]));
+  for (const { action } of changes) totals.set(action, (totals.get(action) ?? 0) + 1);
+  return Object.fromEntries(totals) as Totals; // the map has every action
 }
 
 export function countActionsForDisplay(changes: readonly Change[]): PublishedTotals {

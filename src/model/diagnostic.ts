@@ -75,6 +75,7 @@ export const DIAGNOSTIC_CODES = {
   'resource-unhealthy': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
   'shown-otherwise':
     'The service does not show a field as it was sent: it leaves the field out, or spells a text differently.',
+  'creation-withheld': 'A mark says that the service did not store a creation as asked.',
   'certificate-validity': 'A certificate is not valid, or will not be, and no apply replaces it in time.',
   'clock-skew': 'The clock of this machine and the clock of the service differ by more than a minute.',
   'rehearsal-failed': 'In the rehearsal of the plan, a write failed, or a second plan was not empty.',

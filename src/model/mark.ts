@@ -106,6 +106,11 @@ export function hasDeliveredToken(resource: ResourceWithMark): boolean {
   return resource.mark?.delivered === true && !isCopiedMark(resource);
 }
 
+/** The refused creation that a mark records. It counts only if the mark names its own resource: others were copied or forged. */
+export function findRefusedCreation(resource: ResourceWithMark): RefusedCreation | undefined {
+  return isOwnIdInMark(resource) ? resource.mark?.refused : undefined;
+}
+
 /** Whether the mark of a resource names this resource. */
 export function isOwnIdInMark({ id, mark }: ResourceWithMark): boolean {
   return mark?.id === id;

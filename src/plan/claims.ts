@@ -1,6 +1,7 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { type Address, toAddress } from '../model/address.ts';
+import { sendsNothing } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
@@ -22,12 +23,9 @@ interface ConflictContext {
   readonly kept?: ReadonlySet<string | undefined> | undefined;
 }
 
-/**
- * Why the service will reject a write: another live resource still has a unique value after the plan, or the service
- * refused the same creation before.
- */
+/** Why the service will reject a write: another live resource still has a unique value after the plan. */
 export interface ClaimConflict {
-  readonly rule: 'claimed-elsewhere' | 'rejected-write';
+  readonly rule: 'claimed-elsewhere';
   readonly address: Address;
   /** The reason, as a clause: `hostports … is claimed by …`. */
   readonly why: string;
@@ -126,7 +124,7 @@ export function describeRejectionConsents(address: string, mode: Plan['mode']): 
 
 /** Lists the unique values that the resource has after the change. Empty if the change is a no-op or a delete. */
 function listClaimed({ action, pair, form }: ChangeDecision): readonly Claim[] {
-  if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
+  if (sendsNothing(action) || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
 }
 
@@ -135,7 +133,7 @@ function listClaimed({ action, pair, form }: ChangeDecision): readonly Claim[] {
  * or releases it: then the plan claims no values for it.
  */
 function pickFinalSpec({ spec }: LiveResource, decision: ChangeDecision | undefined): Spec {
-  if (decision === undefined || decision.action === 'no-op') return spec;
+  if (decision === undefined || sendsNothing(decision.action)) return spec;
   return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
 

@@ -168,6 +168,7 @@ function computeState(action: Action, differences: readonly Difference[]): Drift
       return 'unowned';
     case 'update':
     case 'replace':
+    case 'withhold':
       return computeDriftState(differences);
     default:
       return assertNever(action);

@@ -7,7 +7,7 @@ import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
-import { type Change, isProtected } from '../model/change.ts';
+import { type Change, isProtected, sendsNothing } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import type { DriftedChange } from '../model/drift.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
@@ -52,7 +52,7 @@ interface DangerContext {
 }
 
 function listDangersOfChange(change: Change, context: DangerContext): readonly Danger[] {
-  if (change.action === 'no-op') return [];
+  if (sendsNothing(change.action)) return [];
   const kind = getKind(change.kind);
   const from = pickLiveSide(change);
   const to = pickDesiredSide(change, context);

@@ -4,6 +4,7 @@ import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isReferable, listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
+import { sendsNothing } from '../model/change.ts';
 import { type ClockSkew, listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
@@ -31,7 +32,7 @@ import {
 import { matchResources } from './match.ts';
 import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
-import { listRefusedCreations } from './refused-creations.ts';
+import { listRefusalWarnings } from './refused-creations.ts';
 import { selectTargetPairs } from './select-targets.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
@@ -121,7 +122,7 @@ function findChangesBlockedByKept(decided: DecidedChanges, input: PlanInput): Le
 
 function checkClaims(
   { decisions, kept }: DecidedChanges,
-  { live, desired, isInRun, findTaker, rotate }: PlanInput,
+  { live, desired, isInRun, findTaker }: PlanInput,
 ): ReturnType<typeof checkClaimsAgainstLive> {
   const stack = desired.stack.name;
   const context = {
@@ -130,8 +131,7 @@ function checkClaims(
     findTaker,
     kept: new Set(kept.map(({ pair }) => pair.live?.id)),
   };
-  const claims = checkClaimsAgainstLive(decisions, live, context);
-  return { ...claims, conflicts: [...claims.conflicts, ...listRefusedCreations(decisions, rotate)] };
+  return checkClaimsAgainstLive(decisions, live, context);
 }
 
 /** Adds the diagnostics on the changes. */
@@ -158,6 +158,7 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
     ...listClockSkewWarnings(input.clock ?? NO_SKEW, renderTimeSpan),
     ...listUncertainValidityErrors(decisions, input.clock ?? NO_SKEW),
     ...listHealthWarnings(decisions, now),
+    ...listRefusalWarnings(decisions),
     ...listRetainedValueWarnings(decisions),
     ...listLongValidityWarnings(decisions),
     ...listHiddenFieldWarnings(decisions.flatMap(listComparedLive)),
@@ -179,7 +180,7 @@ function listComparedLive({ pair, form }: ChangeDecision): readonly ComparableLi
 }
 
 function canLockOut({ action, form, pair }: ChangeDecision): boolean {
-  return action !== 'no-op' && form !== undefined && pair.kind.canLockOut(form.normal);
+  return !sendsNothing(action) && form !== undefined && pair.kind.canLockOut(form.normal);
 }
 
 function createLockoutWarning({ pair }: ChangeDecision): Diagnostic {
@@ -302,7 +303,7 @@ function listUncertainValidityErrors(
 function listRetainedValueWarnings(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const { kind, desired, address } = pair;
-    if (desired === undefined || action === 'replace') return [];
+    if (desired === undefined || action === 'replace' || action === 'withhold') return [];
     return differences.flatMap(({ path, from, to }): Diagnostic[] => {
       if (to !== undefined || kind.fields[path]?.keepsLiveValue !== true) return [];
       const value = typeof from === 'string' ? from : JSON.stringify(from ?? null);

@@ -13,6 +13,7 @@ import {
   isAdoptOrTakeOverAction,
   type LeftValue,
   type OtherSpelling,
+  sendsNothing,
 } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -39,6 +40,7 @@ import {
   listSpecDifferences,
 } from './differences.ts';
 import type { ResourcePair } from './match.ts';
+import { describeRefusal } from './refused-creations.ts';
 import {
   decideRetirement,
   describeKeptOld,
@@ -162,7 +164,9 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
   const differences = listFieldDifferences({ ...compared, normal: form.normal, kept });
   const renewal = decideRenewal(pair, form.written, context);
-  const action = chooseAction(pair, differences, renewal.reason !== undefined);
+  const wanted = chooseAction(pair, differences, renewal.reason !== undefined);
+  const refusal = wanted === 'replace' ? describeRefusal(pair, form, context.rotate) : undefined;
+  const action = refusal === undefined ? wanted : 'withhold';
   const isReplaced = action === 'replace';
   const due = action === 'no-op' ? renewal.due : undefined;
   const notes = [
@@ -172,7 +176,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     ...describeServiceChoices(pair.kind, live, form),
   ];
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
-  const reason = reasons.length === 0 ? undefined : reasons.join('; ');
+  const reason = refusal ?? (reasons.length === 0 ? undefined : reasons.join('; '));
   const leftToOthers = isReplaced ? [] : listLeftToOthers(pair.kind, desired, live, ids);
   const keepOldForMs = isReplaced ? findKeepMs(pair, context) : undefined;
   const oldNotes = keepOldForMs === undefined ? [] : [describeKeptOld(pair, keepOldForMs)];
@@ -311,7 +315,7 @@ function listDescriptionNote(live: LiveResource | undefined): readonly string[] 
 }
 
 function keepsId({ action }: ChangeDecision): boolean {
-  return action === 'update' || isAdoptOrTakeOverAction(action) || action === 'no-op';
+  return action === 'update' || isAdoptOrTakeOverAction(action) || sendsNothing(action);
 }
 
 function listReferencedAddresses(pair: ResourcePair): readonly Address[] {

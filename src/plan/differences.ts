@@ -9,7 +9,15 @@ import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST, isCopiedMark, type Mark, type MarkDraft, toFieldDigest } from '../model/mark.ts';
+import {
+  findRefusedCreation,
+  IGNORED_FIELD_DIGEST,
+  isCopiedMark,
+  type Mark,
+  type MarkDraft,
+  type RefusedCreation,
+  toFieldDigest,
+} from '../model/mark.ts';
 import { containsConcealed } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
@@ -53,7 +61,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   const live = { ...compared.live, spec: alignSpellings(compared) };
   const spec = assumeApplied(compared, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
-    const sides = { desired: normal, live: spec, mark: live.mark };
+    const sides = { desired: normal, live: spec, mark: live.mark, refused: findRefusedCreation(compared.live) };
     return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
   const hidden = kind.role === 'attached' ? listHiddenDifferences(compared) : [];
@@ -136,6 +144,7 @@ interface OriginInput {
   readonly desired: Spec;
   readonly live: Spec;
   readonly mark: Mark | undefined;
+  readonly refused: RefusedCreation | undefined;
 }
 
 /**
@@ -145,7 +154,7 @@ interface OriginInput {
  * digest, so in a field that has drifted, such a value does not count as a change of the manifest. Parts that were
  * ignored when the mark was written are not in the digest.
  */
-function computeOrigin(kind: Kind, name: string, { desired, live, mark }: OriginInput): DifferenceCause {
+function computeOrigin(kind: Kind, name: string, { desired, live, mark, refused }: OriginInput): DifferenceCause {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? findFieldDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
@@ -154,7 +163,7 @@ function computeOrigin(kind: Kind, name: string, { desired, live, mark }: Origin
   const value = desired[name] ?? null;
   const digest = computeManagedDigest(kind, { name, value }, ignored);
   // A creation that the service did not store as asked: nothing changed since.
-  if (mark.refused?.fields.includes(name) === true && digest === applied) return 'manifest';
+  if (refused?.fields.includes(name) === true && digest === applied) return 'manifest';
   const isDrifted = hasDrifted(kind, name, { live, mark, applied });
   const isChanged = digest !== applied && !(isDrifted && containsUnknownId(kind, { [name]: value }));
   // A digest depends on the name of a secret, whose value may have changed. A hidden value may be the one last applied.

@@ -189,7 +189,7 @@ function listNothingDescribed({
 }
 
 /** Actions on resources that the stack owns and a manifest describes. */
-const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'no-op']);
+const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'withhold', 'no-op']);
 
 /** The delete of an old resource is the end of a replace, and replaces do not count. */
 function listDeleteShare({ changes, owned, settings }: GuardInput): readonly SafetyViolation[] {

@@ -3,7 +3,7 @@ import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress } from '../model/change.ts';
+import { type Change, formatChangeAddress, sendsNothing } from '../model/change.ts';
 import { assertDefined, InvariantError } from '../model/errors.ts';
 import { toJsonList } from '../model/json.ts';
 import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
@@ -21,7 +21,7 @@ import { createDraftWrite, type DraftWrite, listWritesOfChange } from './writes.
  * - A restriction that can lock out the caller comes last.
  */
 export function createOrderedWrites(changes: readonly Change[], stack: string): readonly Write[] {
-  const changed = changes.filter(({ action }) => action !== 'no-op');
+  const changed = changes.filter(({ action }) => !sendsNothing(action));
   const planned = sortByAddress(changed).map((change) => createPlanned(change, stack));
   const dependencies = new DependencyGraph(planned.flatMap(({ writes }) => writes));
   addReferenceDependencies(planned, dependencies);

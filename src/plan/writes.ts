@@ -6,7 +6,7 @@ import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
-import { type Change, isAdoptOrTakeOverAction } from '../model/change.ts';
+import { type Change, isAdoptOrTakeOverAction, type LiveBeforeChange } from '../model/change.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import {
   assertJsonObject,
@@ -18,6 +18,7 @@ import {
 } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
+  findRefusedCreation,
   type Mark,
   type MarkDraft,
   type RetirementDraft,
@@ -38,6 +39,7 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
   const kind = getKind(change.kind);
   switch (change.action) {
     case 'no-op':
+    case 'withhold':
       return [];
     case 'create':
       return listCreateWrites(kind, change, stack);
@@ -121,7 +123,7 @@ function createRetireWrite(
 ): DraftWrite {
   const { id, spec = {}, mark } = getLive(change);
   const user = spec['metadata'];
-  const { delivered, owner, fields, refused } = assertDefined(mark, `mark of ${change.address}`);
+  const { delivered, owner, fields } = assertDefined(mark, `mark of ${change.address}`);
   return createDraftWrite(change, {
     purpose: change.action === 'take-over' ? 'take-over' : 'retire',
     method: 'PATCH',
@@ -137,7 +139,7 @@ function createRetireWrite(
       user: typeof user === 'string' || isJsonObject(user) ? user : '',
       fields,
       pending: {},
-      refused,
+      refused: findRefusal({ id, mark }),
     },
     dependsOn,
     reason: `records that the old ${kind.title} retires`,
@@ -349,9 +351,13 @@ function pickSwitches({ action, live }: Change): Pick<MarkDraft, 'switches'> {
   return action === 'create' || action === 'replace' ? {} : { switches: live?.switches };
 }
 
+function findRefusal({ id, mark }: LiveBeforeChange): MarkDraft['refused'] {
+  return findRefusedCreation({ id, mark });
+}
+
 /** What the mark of a live resource keeps of a refused creation. */
 function keepRefusal({ action, live }: Change): Pick<MarkDraft, 'refused'> {
-  return action === 'create' || action === 'replace' ? {} : { refused: live?.mark?.refused };
+  return action === 'create' || action === 'replace' || live === undefined ? {} : { refused: findRefusal(live) };
 }
 
 /** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */

@@ -57,6 +57,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
     create: 'int',
     update: 'int',
     replace: 'int',
+    withhold: 'int',
     delete: 'int',
     takeOver: 'int',
     adopt: 'int',

@@ -7,7 +7,7 @@ import { getPathIdsOfResource, toResourcePath } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
-import { type Change, formatChangeAddress } from '../model/change.ts';
+import { type Change, formatChangeAddress, sendsNothing } from '../model/change.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
@@ -463,7 +463,7 @@ export class TouchedResources {
   readonly #places = new Map<string, TouchedResource>();
 
   constructor({ changes }: Plan, { resources, attachments }: LiveState) {
-    const changing = changes.filter(({ action }) => action !== 'no-op');
+    const changing = changes.filter(({ action }) => !sendsNothing(action));
     const ids = new Set(changing.map(({ live }) => live?.id));
     const found = [...resources.values()].flatMap((all) => all.filter(({ id }) => ids.has(id)));
     const byId = new Map(found.map((resource) => [resource.id, resource]));
@@ -513,7 +513,7 @@ export function createAddressedResource(
 export function listUnverifiedReferenceIds({ changes }: Plan, live: LiveState): readonly string[] {
   const listed = new Set(KINDS.filter(({ name }) => live.resources.has(name)).map(({ idPrefix }) => idPrefix));
   const sent = changes.flatMap(({ kind, action, desired }) =>
-    action === 'no-op' || desired === undefined ? [] : listReferences(getKind(kind), desired),
+    sendsNothing(action) || desired === undefined ? [] : listReferences(getKind(kind), desired),
   );
   const ids = sent.map(({ value }) => value).filter((id) => !isAddress(id) && !listed.has(getPrefix(id)));
   const unchecked = new Set(ids);

@@ -2,6 +2,7 @@ import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { isValueHidden } from '../kinds/read-response.ts';
 import { toAddress } from '../model/address.ts';
+import { sendsNothing } from '../model/change.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
@@ -38,7 +39,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   const again = { ...input, live, targets: [], exclusions: [], rotate: [], retire: [], diagnostics: [] };
   const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
-    .decisions.filter(({ action, pair }) => action !== 'no-op' && !leftOut.has(pair.address))
+    .decisions.filter(({ action, pair }) => !sendsNothing(action) && !leftOut.has(pair.address))
     .map((decision) => createChange(decision, []));
   const { violations, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
@@ -120,7 +121,7 @@ async function applyAndRead(plan: Plan, { live, now }: PlanInput): Promise<Trial
 
 /** The addresses that a plan changes. Only these are planned again, because all others are unchanged in the copy. */
 function listTouched({ changes }: Plan): readonly string[] {
-  return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
+  return changes.flatMap(({ action, address }) => (sendsNothing(action) ? [] : [address]));
 }
 
 /** Removes the stack's resources that are neither `touched` nor referred to by touched ones: they did not change. */

@@ -56,6 +56,7 @@ function noteChange(change: Change, stack: string, { resources, changedIds }: Ac
     case 'update':
     case 'adopt':
     case 'take-over':
+    case 'withhold':
     case 'no-op':
       if (live === undefined) return;
       resources.set(key, { id: live.id });

@@ -324,6 +324,7 @@ export const PLAN_MEMBERS = z
       .strictObject({
         delete: count,
         replace: count,
+        withhold: count,
         update: count,
         release: count,
         takeOver: count,

@@ -47,7 +47,17 @@ const CERTIFICATE = toManifest(
 
 const TROUBLE = { code: 'token-sink-missing', severity: 'error', message: 'trouble' };
 const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0, ownership: 0 };
-const NO_TOTALS = { delete: 0, replace: 0, update: 0, release: 0, takeOver: 0, adopt: 0, create: 0, unchanged: 0 };
+const NO_TOTALS = {
+  delete: 0,
+  replace: 0,
+  withhold: 0,
+  update: 0,
+  release: 0,
+  takeOver: 0,
+  adopt: 0,
+  create: 0,
+  unchanged: 0,
+};
 const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
 const DONE = 'Approved, and done already:\n';
 

@@ -430,13 +430,26 @@ describe('a credential or certificate that the service does not store as asked',
     expect(first.stdout).toContain('nothing was delivered');
     expect(toRequests(workspace)).toEqual(['POST', 'PATCH']);
     const plan = await edgewise('plan');
-    expect(plan.exitCode).toBe(5);
-    expect(plan.stdout + plan.stderr).toContain(
-      'SSHUserCertificate/alice: the last time that an apply created it as the manifest asks, the service stored another valid_until, so nothing was delivered.',
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stdout).toContain(
+      'SSHUserCertificate/alice is not replaced: the last time that an apply created it as the manifest asks, the service stored another valid_until, so nothing was delivered',
     );
-    expect((await edgewise('apply --yes')).exitCode).toBe(5);
+    expect(plan.stdout).toContain('0 to replace, 1 withheld, 0 to update');
+    expect((await edgewise('apply --yes')).exitCode).toBe(1);
     expect((await edgewise('apply --yes --exclude SSHUserCertificate/alice')).exitCode).toBe(0);
     expect(toRequests(workspace)).toEqual([]);
+    // Everything else is applied.
+    const certificate = toCertificate({}, { valid_for: '30d' });
+    await workspace.write({
+      'edgewise.yaml': `${certificate}${toManifest('TCPEdge', 'edge', { hostports: ['1.tcp.example.net:20001'] })}`,
+    });
+    const partly = await edgewise('apply --yes');
+    expect(partly.exitCode).toBe(1);
+    expect(partly.stdout).toContain('1 write applied, 0 failed, 0 skipped');
+    expect(toRequests(workspace)).toEqual(['POST']);
+    await workspace.write({ 'edgewise.yaml': certificate });
+    await edgewise('apply --yes');
+    toRequests(workspace);
     expect((await edgewise('drift')).stdout).not.toContain('changed at the service');
     // It is tried again, and refused again: the live one stays on record.
     expect((await edgewise('apply --yes --rotate SSHUserCertificate/alice')).exitCode).toBe(1);

@@ -93,6 +93,12 @@ function withDigest(mark: JsonObject, field: string, digest: string): JsonObject
   return { ...mark, fields: { ...Object(mark['fields']), [field]: digest } };
 }
 
+const CERTIFICATE = {
+  public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+  ssh_certificate_authority_id: 'sshca_2k9XLTJrEKpUhfwyWqZzQNvMbcA',
+  principals: ['alice'],
+};
+
 const TOKENS = 'spec: { tokens: { default: { directory: tokens } } }\n';
 
 async function createAccount({ kind, spec }: Pick<Attack, 'kind' | 'spec'>): Promise<Workspace> {
@@ -205,5 +211,71 @@ describe('a mark that no longer says that a token was delivered', () => {
     const { stdout } = await workspace.edgewise('plan');
     expect(stdout).toContain('will lose its token: agents with the old token are disconnected');
     expect(stdout).toContain('its mark does not say that the token was delivered');
+  });
+});
+
+describe('a forged record of a refused creation', () => {
+  const manifests = (end: string): string =>
+    `${STACK}${TOKENS}${toManifest('SSHUserCertificate', 'alice', { ...CERTIFICATE, valid_until: end })}${toManifest('TCPEdge', 'edge', { hostports: ['1.tcp.example.net:20001'] })}`;
+  const target = { kind: 'SSHUserCertificate', path: '/ssh_user_certificates' };
+  /** The digest of what the manifest asks for, as a run that the service refused has recorded it. */
+  const findAsked = async (end: string): Promise<string> => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': manifests(end) });
+    const transport = async (request: Request): Promise<Response> => {
+      const changed = (await request.clone().text()).replace(end, '2026-03-05T00:00:00Z');
+      return workspace.recorder.transport(
+        request.method === 'POST' ? new Request(request, { body: changed }) : request,
+      );
+    };
+    await workspace.edgewise('apply --yes', { transport });
+    const { edgewise } = JSON.parse(String(getLive(workspace, 'SSHUserCertificate')['metadata']));
+    return edgewise.refused.asked;
+  };
+  /** An account whose certificate must be replaced, with a record that this was refused. */
+  const forgeRefusal = async (change: (id: string) => JsonObject): Promise<Workspace> => {
+    const asked = await findAsked('2026-09-01T00:00:00Z');
+    const workspace = await createWorkspace({ 'edgewise.yaml': manifests('2026-06-01T00:00:00Z') });
+    await workspace.edgewise('apply --yes');
+    await forge(workspace, target, ({ id: _, ...mark }, { id }) => ({
+      ...mark,
+      ...change(String(id)),
+      refused: { asked, fields: ['valid_until'] },
+    }));
+    await workspace.write({ 'edgewise.yaml': manifests('2026-09-01T00:00:00Z') });
+    return workspace;
+  };
+
+  it.each([
+    ['no resource', () => ({})],
+    ['another resource', () => ({ id: 'sshcert_2k9XLTJrEKpUhfwyWqZzQNvMbcA' })],
+  ])('stops nothing and costs one warning if its mark names %s', async (_, change) => {
+    const workspace = await forgeRefusal(change);
+    const plan = await workspace.edgewise('plan --detailed-exitcode');
+    expect(plan.exitCode).toBe(2);
+    expect(plan.stdout).toContain('1 to replace');
+    expect(plan.stdout.match(/^warning\[creation-withheld\]/gm)).toHaveLength(1);
+    expect(plan.stdout).toContain('and does not name its own resource, so this does not count');
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect(getLive(workspace, 'SSHUserCertificate')).toMatchObject({ valid_until: '2026-09-01T00:00:00Z' });
+    expect((await workspace.edgewise('plan --detailed-exitcode')).stdout).not.toContain('creation-withheld');
+  });
+
+  it('stops only the creation that it is about, hides no difference, and is overruled by --rotate', async () => {
+    const workspace = await forgeRefusal((id) => ({ id }));
+    const edge = String(getLive(workspace, 'TCPEdge')['id']);
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge}`, { description: 'by hand' });
+    workspace.recorder.take();
+    const plan = await workspace.edgewise('plan --detailed-exitcode');
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stdout).toContain('valid_until: 2026-06-01T00:00:00Z → 2026-09-01T00:00:00Z');
+    expect(plan.stdout.match(/^warning\[creation-withheld\]/gm)).toHaveLength(1);
+    expect((await workspace.edgewise('drift')).exitCode).toBe(2);
+    const apply = await workspace.edgewise('apply --yes');
+    expect(apply.exitCode).toBe(1);
+    expect(apply.stdout).toContain('1 write applied, 0 failed, 0 skipped');
+    expect(getLive(workspace, 'TCPEdge')['description'] ?? '').toBe('');
+    expect(getLive(workspace, 'SSHUserCertificate')).toMatchObject({ valid_until: '2026-06-01T00:00:00Z' });
+    expect(await workspace.edgewise('apply --yes --rotate SSHUserCertificate/alice')).toMatchObject({ exitCode: 0 });
+    expect(getLive(workspace, 'SSHUserCertificate')).toMatchObject({ valid_until: '2026-09-01T00:00:00Z' });
   });
 });

@@ -176,6 +176,7 @@ test('sorts changes for reading, whatever the order of the plan', () => {
     replace: 1,
     update: 1,
     release: 0,
+    withhold: 0,
     'take-over': 0,
     adopt: 1,
     create: 1,

@@ -13,7 +13,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import {
   exitCodeOfApply,
-  hasKeptPrunes,
+  isIncomplete,
   listUnconsentedViolations,
   type PlanFlags,
   toConsentOptions,
@@ -66,7 +66,7 @@ export function classifyPlannedStack(
   if (refused !== undefined) return { ...refused, options };
   planned.set(folder, candidate);
   if (plan.writes.length === 0) {
-    const exitCode = hasKeptPrunes(plan) ? EXIT.failed : EXIT.success;
+    const exitCode = isIncomplete(plan) ? EXIT.failed : EXIT.success;
     return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode, options };
   }
   ready.set(folder, candidate);
@@ -239,7 +239,7 @@ async function applyToAccount(
 function createApplied(result: ApplyResult, applied: PlannedStack | undefined): StackResult {
   const plan = applied?.plan;
   if (plan === undefined) throw new Error('A stack was applied without a plan');
-  const exitCode = computeWorstExitCode([exitCodeOfApply(result), ...(hasKeptPrunes(plan) ? [EXIT.failed] : [])]);
+  const exitCode = computeWorstExitCode([exitCodeOfApply(result), ...(isIncomplete(plan) ? [EXIT.failed] : [])]);
   return { report: { about: 'apply', plan, result }, exitCode, options: { locate: applied?.opened.locate } };
 }
 

@@ -77,7 +77,7 @@ export function exitCodeOfPlan(
 ): ExitCode {
   if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
-  if (hasKeptPrunes(plan)) return EXIT.failed;
+  if (isIncomplete(plan)) return EXIT.failed;
   return detailedExitcode === true && hasKnownChanges(plan) ? EXIT.changes : EXIT.success;
 }
 
@@ -87,9 +87,12 @@ function hasKnownChanges({ changes, writes }: Plan): boolean {
   return writes.some(({ address }) => !rewritten.has(address));
 }
 
-/** Whether the run keeps what the stack would prune, so that the stack is not done. */
-export function hasKeptPrunes({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
-  return diagnostics.some(({ code }) => code === 'kept-prune');
+/**
+ * Whether an apply of the plan leaves the stack undone: the run keeps what the stack would prune, or does not try again
+ * what the service refused.
+ */
+export function isIncomplete({ diagnostics, changes }: Pick<Plan, 'diagnostics' | 'changes'>): boolean {
+  return diagnostics.some(({ code }) => code === 'kept-prune') || changes.some(({ action }) => action === 'withhold');
 }
 
 /**

@@ -2,7 +2,13 @@ import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { fillOmittedFields } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { type Change, type Difference, formatChangeAddress, isAdoptOrTakeOverAction } from '../../model/change.ts';
+import {
+  type Change,
+  type Difference,
+  formatChangeAddress,
+  isAdoptOrTakeOverAction,
+  sendsNothing,
+} from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import type { Json } from '../../model/json.ts';
 import { isOwnedBy } from '../../model/ownership.ts';
@@ -127,11 +133,11 @@ function findExtraChange(
   context: Context,
 ): ExtraChange | undefined {
   const { change } = own;
-  if (change.action === 'no-op' || isRestOfReplace(own, side)) return undefined;
+  if (sendsNothing(change.action) || isRestOfReplace(own, side)) return undefined;
   if (counterpart === undefined || !isComparable(change, counterpart, context))
     return {
       change,
-      other: counterpart?.action === 'no-op' ? undefined : counterpart,
+      other: counterpart === undefined || sendsNothing(counterpart.action) ? undefined : counterpart,
       isWhole: true,
       fields: [],
       dangers: change.dangers ?? [],

@@ -1,4 +1,4 @@
-import { formatChangeAddress } from '../../model/change.ts';
+import { formatChangeAddress, sendsNothing } from '../../model/change.ts';
 import type { MemberDifference, Plan, SafetyViolation } from '../../model/plan.ts';
 import { isSame } from './comparable.ts';
 
@@ -12,7 +12,7 @@ export function listConsentDifferences(
   after: Plan,
   hasBegun: (address: string) => boolean,
 ): readonly MemberDifference[] {
-  const changed = before.changes.filter(({ action }) => action !== 'no-op').map(formatChangeAddress);
+  const changed = before.changes.filter(({ action }) => !sendsNothing(action)).map(formatChangeAddress);
   const isMissing = ({ rule, addresses }: SafetyViolation) =>
     !after.violations.some((one) => one.rule === rule) && !(isAboutShare(rule) ? changed : addresses).some(hasBegun);
   const isNew = (one: SafetyViolation) => !before.violations.some((other) => covers(other, one));

@@ -119,6 +119,7 @@ function divideChange(extra: ExtraChange, state: ApprovalState): DividedChange {
   const { change } = extra;
   switch (change.action) {
     case 'no-op':
+    case 'withhold':
       return {};
     case 'delete':
       return state.live.has(change.live?.id ?? '') ? toMissing(extra, state) : { done: toDone(change) };
@@ -126,11 +127,16 @@ function divideChange(extra: ExtraChange, state: ApprovalState): DividedChange {
       return isReleased(change, state) ? { done: toDone(change) } : toMissing(extra, state);
     case 'create':
     case 'replace':
-      return divideCreation(extra, state);
+      return isWithheld(change, state) ? {} : divideCreation(extra, state);
     default:
       if (isRecordedRetirement(change, state)) return { done: toDone(change) };
       return divideFields(extra, state);
   }
+}
+
+/** Whether the service refused what an approved replace asks for, so that nothing more is sent. The later plan says so. */
+function isWithheld({ address }: Change, { after }: ApprovalState): boolean {
+  return after.changes.some((one) => one.address === address && one.action === 'withhold');
 }
 
 /** Whether a change of an old resource, which only changes its mark, is live. */

@@ -132,6 +132,7 @@ export interface ChangeView {
 const GLYPHS: Readonly<Record<ChangingAction, string>> = {
   delete: '-',
   replace: '±',
+  withhold: '×',
   update: '~',
   release: '«',
   'take-over': '»',

@@ -334,6 +334,8 @@ function formatNextClause({ action, besideId, differences }: DriftedChange): str
       return 'deletes it';
     case 'replace':
       return `replaces it, which gives it a new id${formatForcingFields(differences)}`;
+    case 'withhold':
+      return 'does not try again what the service refused';
     case 'adopt':
       return 'adopts it, and sets the values of the manifest';
     case 'take-over':

@@ -281,6 +281,7 @@ export function formatPlanHeadline(
 const NOUNS: Readonly<Record<ChangingAction, string>> = {
   delete: 'delete',
   replace: 'replace',
+  withhold: 'withheld replace',
   update: 'update',
   release: 'release',
   'take-over': 'take-over',

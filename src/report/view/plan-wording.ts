@@ -100,6 +100,7 @@ export function formatApplyCommandLead({ readsInput }: CommandLine): string {
 export const ACTION_COUNT_LABELS: Readonly<Record<Action, string>> = {
   delete: 'to delete',
   replace: 'to replace',
+  withhold: 'withheld',
   update: 'to update',
   release: 'to release',
   'take-over': 'to take over',

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findTemporaryBase, toAsideName, toTemporaryName } from '../files/file-names.ts';
+import { findTemporaryBase } from '../files/file-names.ts';
 import type { Address } from '../model/address.ts';
 import { findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { RESCUE_PREFIX, toTokenFileName } from './token-sinks.ts';
@@ -17,9 +17,11 @@ export interface TokenFolder {
 
 interface TokenFile {
   readonly address: Address;
-  /** A name of each form: the file, the former file that is set aside, and the temporary one. */
-  readonly names: readonly string[];
-  /** Whether the sink may write this name, with any id or number. */
+  /** The name in messages. */
+  readonly name: string;
+  /**
+   * Whether the sink may write this name: the file, with any id, a former file that is set aside, or the temporary one.
+   */
   readonly isName: (name: string) => boolean;
 }
 
@@ -45,32 +47,30 @@ export function listTokenFolders(
   }).flat();
 }
 
-/** The place of rescued tokens. The names of their files differ only in what no rule of git can tell apart. */
+/** The place of rescued tokens, which are saved to new folders below it. */
 export function createRescueFolder(parent: string, [first]: readonly NewCredential[]): readonly TokenFolder[] {
   if (first === undefined) return [];
-  const names = [`${RESCUE_PREFIX}${MADE_UP_ID}/${toTokenFileName({ ...first, id: MADE_UP_ID })}`];
-  const files = [{ address: first.address, names, isName: () => false }];
+  const files = [{ address: first.address, name: RESCUE_PREFIX, isName: () => false }];
   return [{ folder: resolve(parent), shown: parent, isRescue: true, files }];
 }
 
 function createTokenFile({ address, ...credential }: NewCredential, pattern: string | undefined): TokenFile {
-  const file = toTokenFileName({ ...credential, id: MADE_UP_ID }, pattern);
+  const name = toTokenFileName({ ...credential, id: 'ID' }, pattern);
   const temporary = toTokenFileName({ ...credential, id: '' }, pattern);
   // Names contain no other character with a meaning in expressions.
-  const expression = new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(MADE_UP_ID, '\\w+')}(?:\\.\\d+)?$`);
+  const own = toTokenFileName({ ...credential, id: '{id}' }, pattern)
+    .replaceAll('.', '\\.')
+    .replaceAll('{id}', '\\w+');
+  const expression = new RegExp(`^${own}(?:\\.\\d+)?$`);
   return {
     address,
-    names: [file, toAsideName(file, 1), toTemporaryName(temporary, MADE_UP_UUID)],
-    isName: (name) => {
-      const base = findTemporaryBase(name);
-      return base === undefined ? expression.test(name) : base === temporary;
+    name,
+    isName: (other) => {
+      const base = findTemporaryBase(other);
+      return base === undefined ? expression.test(other) : base === temporary;
     },
   };
 }
-
-/** In the place of the id that the service will choose. Of a length and form that no pattern of a user is made for. */
-const MADE_UP_ID = 'cr_0000000000000000000000000';
-const MADE_UP_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** A token that would be written where a commit could contain it. */
 export interface TokenInGit {

@@ -60,7 +60,7 @@ export const DIAGNOSTIC_CODES = {
   'policy-violated': 'A policy refuses a resource, or warns about it.',
   'unknown-target': 'An option names a resource that the stack does not have, or that cannot be rotated.',
   'token-sink-missing': 'A credential would be created, but no token sink is set.',
-  'token-in-git': 'A new token would be written to a file that git tracks or does not ignore.',
+  'token-in-git': 'A new token would be written to a file that git tracks, or to a folder that it does not ignore.',
   'dependency-blocked': 'A stack of the run is not applied, because one that it depends on is not.',
   'kept-for-hand-over': 'A resource in no manifest is kept, because another stack takes it over.',
   'kept-prune': 'A resource in no manifest is kept, because another stack of the run is unknown.',

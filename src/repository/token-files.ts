@@ -1,8 +1,8 @@
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { FindTokensInGit, TokenFolder, TokenInGit } from '../apply/token-files.ts';
-import { findRepository } from '../files/boundary.ts';
+import { findRepository, isBelow } from '../files/boundary.ts';
 import { findFileReplaceableByOthers } from '../files/owners.ts';
-import { resolveLinks } from '../files/real-path.ts';
+import { findStats, resolveLinks } from '../files/real-path.ts';
 import type { Address } from '../model/address.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import { StackError } from '../stack/host.ts';
@@ -10,7 +10,8 @@ import { createRepository, GitError, type GitHost, type GitRepository } from './
 
 /**
  * Finds token folders in the work tree of a repository whose files `git add` could stage, or that a checkout could
- * replace. A folder counts as safe only if git says so: without a git to ask, it does not.
+ * replace. A folder counts as safe only if git ignores the folder itself, so that no pattern can include a file in it
+ * again, and tracks no file with the name of a token. Without a git to ask, it does not.
  */
 export const findTokensInGit: FindTokensInGit<GitHost> = async (folders, host) => {
   const placed = folders.map((folder): PlacedFolder => {
@@ -20,8 +21,20 @@ export const findTokensInGit: FindTokensInGit<GitHost> = async (folders, host) =
   const found: TokenInGit[] = [];
   for (const [top, members] of Map.groupBy(placed, (one) => one.top))
     if (top !== undefined) found.push(...(await findInRepository(createRepository(top, host), members, host)));
+    else found.push(...members.filter((one) => isInNamedWorkTree(one, host)).flatMap(describeNamedWorkTree));
   return found;
 };
+
+/** Whether the environment makes a work tree of a folder around this one. Git gets none of these variables from edgewise. */
+function isInNamedWorkTree({ real }: PlacedFolder, { cwd, env }: GitHost): boolean {
+  const named = env['GIT_WORK_TREE'] ?? (env['GIT_DIR'] === undefined ? undefined : '.');
+  return named !== undefined && isBelow(real, resolveLinks(resolve(cwd, named)));
+}
+
+function describeNamedWorkTree(folder: PlacedFolder): readonly TokenInGit[] {
+  const message = 'GIT_DIR or GIT_WORK_TREE makes a work tree of a folder around it';
+  return describeUnknown(folder, new StackError(message, { reason: 'invalid', remedy: 'unset both variables.' }));
+}
 
 /**
  * Returns the nearest folder with `.git`, whoever owns it: its owner may commit. But not a `.git` that another user put
@@ -53,15 +66,12 @@ async function findInRepository(
     return folders.flatMap((folder) => {
       const committed = findFile(folder, ({ isName }) => tracked.get(folder)?.find(isName));
       if (committed !== undefined) return [describeTracked(folder, committed, place)];
-      const open = findFile(folder, ({ names }) => names.find((name) => !ignored.has(join(folder.real, name))));
-      return open === undefined ? [] : [describeNotIgnored(folder, open, place)];
+      const first = ignored.has(folder) ? undefined : findFile(folder, ({ name }) => name);
+      return first === undefined ? [] : [describeNotIgnored(folder, first, place)];
     });
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
-    return folders.flatMap((folder) => {
-      const first = findFile(folder, ({ names }) => names[0]);
-      return first === undefined ? [] : [describeUnknown(folder, first, error)];
-    });
+    return folders.flatMap((folder) => describeUnknown(folder, error));
   }
 }
 
@@ -103,25 +113,39 @@ async function listTracked(
   return tracked;
 }
 
-/** The files that git ignores, by their real paths. */
+/**
+ * The folders that git ignores themselves. Of a folder that does not exist, git does not know that it is one: there, a
+ * pattern that ends with a slash must be what ignores a file in it, because such a pattern matches only folders.
+ */
 async function listIgnored(
   { top, run }: GitRepository,
   folders: readonly PlacedFolder[],
-): Promise<ReadonlySet<string>> {
-  const paths = folders.flatMap(({ real, files }) =>
-    files.flatMap(({ names }) => names.map((name) => toGitPath(top, join(real, name)))),
+): Promise<ReadonlySet<PlacedFolder>> {
+  const inside = folders.filter(({ real }) => real !== top);
+  const probe = crypto.randomUUID();
+  const paths = inside.flatMap(({ real }) => [real, join(real, probe)]).map((path) => toGitPath(top, path));
+  const patterns = await findPatterns(run, paths);
+  return new Set(
+    inside.filter(({ real }) => {
+      const [own = '!', below = '!'] = [real, join(real, probe)].map((path) => patterns.get(toGitPath(top, path)));
+      const isFolder = findStats(real)?.isDirectory() === true;
+      return (isFolder && !own.startsWith('!')) || (!below.startsWith('!') && below.endsWith('/'));
+    }),
   );
+}
+
+/** The last pattern that matches each path. One that begins with `!` includes the path again. */
+async function findPatterns(run: GitRepository['run'], paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   try {
     const input = paths.map((path) => `${path}\0`).join('');
     const said = (await run(['check-ignore', '--no-index', '--verbose', '-z', '--stdin'], input)).split('\0');
-    const ignored = new Set<string>();
-    // Source, line, pattern and path. Old versions of git name files whose last pattern includes them again.
-    for (let at = 0; at + FIELDS <= said.length; at += FIELDS)
-      if (said[at + 2]?.startsWith('!') === false) ignored.add(join(top, said[at + 3] ?? ''));
-    return ignored;
+    const patterns = new Map<string, string>();
+    // Source, line, pattern and path.
+    for (let at = 0; at + FIELDS <= said.length; at += FIELDS) patterns.set(said[at + 3] ?? '', said[at + 2] ?? '!');
+    return patterns;
   } catch (error) {
     // Git ends with 1 and says nothing if it ignores none of the files.
-    if (error instanceof GitError && error.isQuiet) return new Set();
+    if (error instanceof GitError && error.isQuiet) return new Map();
     throw error;
   }
 }
@@ -156,17 +180,21 @@ function describeNotIgnored(folder: PlacedFolder, file: FoundFile, place: Reposi
   const { isRescue } = folder;
   return {
     address: file.address,
-    message: `${describeFile(folder, file)}, which git does not ignore, so a commit could contain it`,
+    message: `${describeFile(folder, file)}, ${isRescue ? 'which' : 'in a folder that'} git does not ignore, so a commit could contain it`,
     remedy: isRescue ? ELSEWHERE_FOR_RESCUE : `${toSentence(describeIgnoring(folder, place))}, or ${ELSEWHERE}`,
   };
 }
 
-function describeUnknown(folder: PlacedFolder, file: FoundFile, { message, remedy = '' }: StackError): TokenInGit {
-  return {
-    address: file.address,
-    message: `${describeFile(folder, file)}, and it is unknown whether git ignores that: ${message.replace(/\.$/, '')}`,
-    remedy: folder.isRescue ? ELSEWHERE_FOR_RESCUE : `${toSentence(ELSEWHERE)} Otherwise: ${remedy}`,
-  };
+function describeUnknown(folder: PlacedFolder, { message, remedy = '' }: StackError): readonly TokenInGit[] {
+  const file = findFile(folder, ({ name }) => name);
+  if (file === undefined) return [];
+  return [
+    {
+      address: file.address,
+      message: `${describeFile(folder, file)}, and it is unknown whether git ignores that: ${message.replace(/\.$/, '')}`,
+      remedy: folder.isRescue ? ELSEWHERE_FOR_RESCUE : `${toSentence(ELSEWHERE)} Otherwise: ${remedy}`,
+    },
+  ];
 }
 
 const ELSEWHERE = 'name a folder outside of the repository with --token-directory.';

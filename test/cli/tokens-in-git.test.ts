@@ -59,22 +59,35 @@ async function expectApplied({ edgewise }: Workspace, flags = ''): Promise<void>
 }
 
 describe('a token folder in a repository', () => {
-  const OPEN = (name: string): string =>
-    `The token of Credential/agent would be written to m/tokens/${name}, which git does not ignore`;
+  const OPEN =
+    'The token of Credential/agent would be written to m/tokens/agent.token, in a folder that git does not ignore';
 
   it.each([
-    ['nothing', '', OPEN('agent.token')],
-    ['the file alone', 'agent.token\n', OPEN('agent.token.1')],
-    ['files by their ending', '*.token\n', OPEN('agent.token.1')],
-    [
-      'files that are set aside',
-      '*.token\n*.token.*\n!.*\n',
-      OPEN('.agent.token.00000000-0000-0000-0000-000000000000'),
-    ],
-    ['the folder elsewhere', '/tokens/\n', OPEN('agent.token')],
-    ['the folder, and includes files again', 'm/tokens/*\n!*.token\n', OPEN('agent.token')],
-  ])('is refused if git ignores %s', async (_, ignored, message) => {
-    await expectRefused(await createRepository({ '.gitignore': ignored }), message);
+    ['nothing', ''],
+    ['the file alone', 'agent.token\n'],
+    ['files by their ending', '*.token\n'],
+    ['files by a part of their names', '*.token*\n'],
+    ['everything in the folder, which a later line can include again', '/m/tokens/*\n'],
+    ['the folder elsewhere', '/tokens/\n'],
+    ['the folder, and includes it again', '/m/tokens/\n!/m/tokens/\n'],
+    ['everything, and includes the folder again', '*\n!/m/\n!/m/tokens/\n'],
+    ['each file but the next', '/m/tokens/*\n!/m/tokens/agent.token.[2-9]\n!/m/tokens/.agent.token.[1-9a-f]*\n'],
+  ])('is refused if git ignores %s, before it exists and after', async (_, ignored) => {
+    const workspace = await createRepository({ '.gitignore': ignored });
+    await expectRefused(workspace, OPEN);
+    await mkdir(join(workspace.folder, 'm/tokens'), { mode: 0o700 });
+    await expectRefused(workspace, OPEN);
+  });
+
+  it('is refused if git ignores a made-up id only', async () => {
+    const workspace = await createRepository({
+      'm/stack.yaml': toStack('tokens', ', file: "{name}.{id}.token"'),
+      '.gitignore': '/m/tokens/*\n!/m/tokens/agent.cr_[1-9A-Za-z]*\n!/m/tokens/.agent..token.[1-9a-f]*\n',
+    });
+    await expectRefused(
+      workspace,
+      'The token of Credential/agent would be written to m/tokens/agent.ID.token, in a folder',
+    );
   });
 
   it('is refused with a line for .gitignore, which is enough', async () => {
@@ -105,18 +118,42 @@ describe('a token folder in a repository', () => {
   });
 
   it.each([
-    ['the folder', { '.gitignore': '/m/tokens/\n' }],
-    ['the folder, in a file of its own', { 'm/tokens/.gitignore': '*\n!.gitignore\n' }],
-    ['names of tokens', { '.gitignore': '*.token*\n' }],
-  ])('is used if git ignores %s, whatever else is tracked there', async (_, files) => {
+    ['the folder', '/m/tokens/\n', ''],
+    ['folders of that name', 'tokens/\n', ''],
+    ['a folder above', '/m/\n', ''],
+    ['the folder, with lines in it that nothing reads', '/m/tokens/\n', '!*\n'],
+  ])('is used if git ignores %s, whatever else is tracked there', async (_, ignored, inside) => {
+    const files = { '.gitignore': ignored, 'm/tokens/.gitignore': inside };
     await expectApplied(await createRepository(files, { tracked: ['m/tokens/README.md', 'm/tokens/other.token'] }));
+  });
+
+  it('is used, once it exists, if git ignores it by a name that may be that of a file', async () => {
+    const workspace = await createRepository({ '.gitignore': 'tokens\n' });
+    await expectRefused(workspace, OPEN);
+    await mkdir(join(workspace.folder, 'm/tokens'), { mode: 0o700 });
+    await expectApplied(workspace);
+  });
+
+  it.each(['GIT_DIR', 'GIT_WORK_TREE'])('is refused in a work tree that %s names', async (name) => {
+    const { folder, edgewise, recorder } = await createWorkspace({ 'm/stack.yaml': toStack('tokens') });
+    git(folder, 'init', '--quiet', '--bare', 'store.git');
+    const env = { [name]: name === 'GIT_DIR' ? join(folder, 'store.git') : folder };
+    const planned = await edgewise('plan m', { env });
+    expect(planned).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining(`${'GIT_DIR or GIT_WORK_TREE'} makes`),
+    });
+    expect(await edgewise('apply m --yes', { env })).toMatchObject({ exitCode: 3 });
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    const elsewhere = { GIT_WORK_TREE: join(folder, 'other') };
+    expect(await edgewise('plan m', { env: elsewhere })).toMatchObject({ exitCode: 0 });
   });
 
   it('is judged by the repository that is nearest', async () => {
     const workspace = await createRepository({ '.gitignore': '/m/\n', 'm/inner.txt': '' });
     git(join(workspace.folder, 'm'), 'init', '--quiet');
-    await expectRefused(workspace, OPEN('agent.token'));
-    await workspace.write({ 'm/.gitignore': 'tokens\n' });
+    await expectRefused(workspace, OPEN);
+    await workspace.write({ 'm/.gitignore': 'tokens/\n' });
     await expectApplied(workspace);
   });
 
@@ -129,7 +166,7 @@ describe('a token folder in a repository', () => {
 
   it('must not be the root, which cannot be ignored', async () => {
     const workspace = await createRepository({ 'm/stack.yaml': toStack('..') });
-    await expectRefused(workspace, 'The token of Credential/agent would be written to agent.token, which git');
+    await expectRefused(workspace, 'The token of Credential/agent would be written to agent.token, in a folder that git');
     expect((await workspace.edgewise('plan m')).stdout).toContain(
       'Use a folder for nothing but tokens, such as tokens,',
     );
@@ -186,7 +223,7 @@ describe('the check is made again before the first write', () => {
     const { edgewise, recorder } = workspace;
     const onAsk = () => workspace.write({ '.gitignore': '' });
     const applied = await edgewise('apply m', { answers: ['yes'], onAsk });
-    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('which git does not ignore') });
+    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('git does not ignore') });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -234,7 +271,7 @@ describe('an approved plan', () => {
     expect(await edgewise(`plan m -o ${plan}`)).toMatchObject({ exitCode: 0 });
     await workspace.write({ '.gitignore': '' });
     const applied = await edgewise(`apply m --yes --approved ${plan}`);
-    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('which git does not ignore') });
+    expect(applied).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('git does not ignore') });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 });

@@ -62,6 +62,7 @@ export const DIAGNOSTIC_CODES = {
   'token-sink-missing': 'A credential would be created, but no token sink is set.',
   'token-in-git': 'A new token would be written to a file that git tracks, or to a folder that it does not ignore.',
   'dependency-blocked': 'A stack of the run is not applied, because one that it depends on is not.',
+  'secret-missing': 'An apply of the plan needs a secret that is not set, or not offered, where the plan was made.',
   'kept-for-hand-over': 'A resource in no manifest is kept, because another stack takes it over.',
   'kept-prune': 'A resource in no manifest is kept, because another stack of the run is unknown.',
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',

@@ -18,6 +18,7 @@ import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 import { countReliantWrites } from './relied-writes.ts';
+import { listUnknownSecretWarnings } from './unknown-secrets.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -63,7 +64,11 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ownerLabel: desired.stack.ownerLabel,
     changes,
     writes,
-    diagnostics: limitWarningsPerLintRule(diagnostics, desired.inputs, (one) => isCausedByChange(one, changesOf)),
+    diagnostics: limitWarningsPerLintRule(
+      [...diagnostics, ...listUnknownSecretWarnings(writes, desired)],
+      desired.inputs,
+      (one) => isCausedByChange(one, changesOf),
+    ),
     violations: [...listViolations(changes, input, decided), ...listClaimViolations(conflicts, mode)],
     requests: estimateRequests(writes, changes, input),
   };

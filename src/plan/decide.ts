@@ -20,7 +20,7 @@ import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import { isCopiedMark, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
-import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
+import { alignMembers } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
@@ -48,6 +48,7 @@ import {
   listIdleRetireWarnings,
   type RetirementContext,
 } from './retirement.ts';
+import { listUnknownSecretNames } from './unknown-secrets.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime, readSettingMs } from './validity.ts';
 
 export interface ChangeDecision {
@@ -155,10 +156,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), notes, form: undefined };
   }
   const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
-  if (live === undefined) {
-    const notes = listUnknownSecretNotes(asked, () => true);
-    return { ...plain, action: 'create', reason: undefined, notes, form: asked };
-  }
+  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
@@ -258,15 +256,15 @@ function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
 
-/** Names the secrets without a value: of a field that is sent, an apply needs it; any other field is not compared. */
+/** Names the secrets without a value in fields that are not sent. A plan warns of those that an apply needs. */
 function listUnknownSecretNotes({ written }: DesiredSpecForms, isSent: (field: string) => boolean): readonly string[] {
-  return Object.entries(written).flatMap(([field, value]) => {
-    const unknown = listConcealed(value).filter((one) => isSecretValue(one) && one.number === undefined);
-    const names = [...new Set(unknown.filter(isSecretValue).flatMap(({ template }) => listSecretNames(template)))];
-    if (names.length === 0) return [];
-    const what = isSent(field) ? 'cannot be sent without' : 'is not compared with';
-    return [`${field} ${what} ${names.join(', ')}: not set, or not offered as a secret`];
-  });
+  return Object.entries(written).flatMap(([field, value]) =>
+    isSent(field)
+      ? []
+      : listUnknownSecretNames(value).map(
+          (name) => `the value of ${name} in ${field} is not compared: it is not set, or not offered as a secret`,
+        ),
+  );
 }
 
 function describeKeptField(kept: readonly string[]): readonly string[] {

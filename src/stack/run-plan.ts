@@ -11,7 +11,6 @@ import { assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
-import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import {
   fillStackNameInPath,
@@ -24,6 +23,7 @@ import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
+import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
 import { type Host, StackError } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */
@@ -100,14 +100,10 @@ export async function openApply(
 
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
 function refuseUnknownSecrets(writes: readonly Write[]): void {
-  const found = writes.flatMap((write) => {
-    const secrets = listConcealed(write.body ?? {}).filter(isSecretValue);
-    const names = secrets.filter(({ number }) => number === undefined).flatMap((one) => listSecretNames(one.template));
-    return [...new Set(names)].map((name) => ({ name, message: `${write.address} needs the value of ${name}` }));
-  });
+  const found = listUnknownSecrets(writes);
   if (found.length === 0) return;
   const names = [...new Set(found.map(({ name }) => name))];
-  throw new StackError([...new Set(found.map(({ message }) => message))], {
+  throw new StackError([...new Set(found.map(({ address, name }) => `${address} needs the value of ${name}`))], {
     reason: 'invalid',
     remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--secret ${name}`).join(' ')}. Nothing was written.`,
   });

@@ -81,7 +81,7 @@ describe('a name on neither list', () => {
   it('is a line of the plan as a secret, and an error only in an apply that sends it', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + toRoute(`Bearer ${D}{secret:X}`) });
     const env = { X: VALUE };
-    const cannotSend = 'request_headers cannot be sent without X: not set, or not offered as a secret';
+    const cannotSend = 'warning[secret-missing]: an apply needs the value of X, which is not set or not offered here';
     for (const command of ['validate .', 'get .'])
       expect(await workspace.edgewise(command, { env })).toMatchObject({ exitCode: 0 });
     const creates = await workspace.edgewise('plan .', { env });
@@ -93,7 +93,7 @@ describe('a name on neither list', () => {
     const same = await workspace.edgewise('plan . --detailed-exitcode', { env });
     expect(same).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('request_headers is not compared with X'),
+      stdout: expect.stringContaining('the value of X in request_headers is not compared'),
     });
     await workspace.write({ 'b.yaml': toManifest('TCPEdge', 'other', { hostports: ['1.tcp.example.net:20002'] }) });
     expect(await workspace.edgewise('apply . --yes', { env })).toMatchObject({ exitCode: 0 });

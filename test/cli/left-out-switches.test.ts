@@ -23,13 +23,17 @@ const HIDES: Readonly<Record<string, readonly boolean[]>> = { false: [false], tr
 const toEdge = (name: string, modules: object, lifecycle = {}): string =>
   toManifest('TCPEdge', name, modules, { lifecycle });
 
-/** A transport to a service that leaves out `enabled` if it has one of these values. */
-function createHidingTransport({ recorder }: Workspace, hidden: readonly boolean[]) {
+/** A transport to a service that leaves out `enabled`, or shows null, if it has one of these values. */
+function createHidingTransport({ recorder }: Workspace, hidden: readonly boolean[], { isNull = false } = {}) {
   const hide = (value: Json): Json => {
     if (isJsonArray(value)) return value.map(hide);
     if (!isJsonObject(value)) return value;
-    const shown = Object.entries(value).filter(([key, one]) => key !== 'enabled' || !hidden.includes(one === true));
-    return Object.fromEntries(shown.map(([key, one]) => [key, hide(one)]));
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, one]): [string, Json][] => {
+        if (key !== 'enabled' || !hidden.includes(one === true)) return [[key, hide(one)]];
+        return isNull ? [[key, null]] : [];
+      }),
+    );
   };
   const transport = async (request: Request): Promise<Response> => {
     const response = await recorder.transport(request);
@@ -51,22 +55,25 @@ async function switchByHand(workspace: Workspace, module: string, value: object)
 }
 
 describe.each(MODULES)('a switch of $name that is left out', ({ name, on, other, isAccess }) => {
-  it('is off if the service shows others that are on, and none that is off', async () => {
-    const workspace = await createWorkspace({
-      'edgewise.yaml': STACK + toEdge('a', { [name]: on }) + toEdge('b', { [name]: on }),
-    });
-    const { edgewise } = workspace;
-    const hiding = createHidingTransport(workspace, [false]);
-    expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('drift', hiding)).toMatchObject({ exitCode: 0 });
-    await switchByHand(workspace, name, { ...on, enabled: false });
-    const { exitCode, stdout } = await edgewise('drift', hiding);
-    expect(exitCode).toBe(2);
-    expect(stdout).toMatch(isAccess ? /! access: has this disabled/ : /! traffic: has its backend disabled/);
-    expect(stdout).toContain(`${name}.enabled: true → false`);
-    expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
-    expect(await edgewise('plan --detailed-exitcode', hiding)).toMatchObject({ exitCode: 0 });
-  });
+  it.each([{ isNull: false }, { isNull: true }])(
+    'is off if the service shows others that are on, and none that is off ($isNull)',
+    async (form) => {
+      const workspace = await createWorkspace({
+        'edgewise.yaml': STACK + toEdge('a', { [name]: on }) + toEdge('b', { [name]: on }),
+      });
+      const { edgewise } = workspace;
+      const hiding = createHidingTransport(workspace, [false], form);
+      expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+      expect(await edgewise('drift', hiding)).toMatchObject({ exitCode: 0 });
+      await switchByHand(workspace, name, { ...on, enabled: false });
+      const { exitCode, stdout } = await edgewise('drift', hiding);
+      expect(exitCode).toBe(2);
+      expect(stdout).toMatch(isAccess ? /! access: has this disabled/ : /! traffic: has its backend disabled/);
+      expect(stdout).toContain(`${name}.enabled: true → false`);
+      expect(await edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+      expect(await edgewise('plan --detailed-exitcode', hiding)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   it('is on if the service shows others that are off, and none that is on', async () => {
     const workspace = await createWorkspace({
@@ -146,6 +153,24 @@ describe.each(MODULES)('a switch of $name that is left out', ({ name, on, other,
 });
 
 describe('a switch of a module of an HTTPS edge that is left out', () => {
+  it.each([{ isNull: false }, { isNull: true }])(
+    'is off if another edge shows one that is on ($isNull)',
+    async (form) => {
+      const [shop, cart] = ['edghts_2k9XLUhBqWbMnPyKzXvCdRtEfGa', 'edghts_2k9XLUhBqWbMnPyKzXvCdRtEfGb'];
+      const tls = { certificate_authority_ids: ['ca_one'] };
+      const manifests = [shop, cart].map((id, index) => toManifest('HTTPSEdge', `e${index}`, { id, mutual_tls: tls }));
+      const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifests.join('') });
+      const hiding = createHidingTransport(workspace, [false], form);
+      expect(await workspace.edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+      await sendByHand(workspace, 'PUT', `/edges/https/${shop}/mutual_tls`, { enabled: false, ...tls });
+      const { exitCode, stdout } = await workspace.edgewise('drift', hiding);
+      expect(stdout).toMatch(/! access: has this disabled: mutual_tls/);
+      expect(exitCode).toBe(2);
+      expect(await workspace.edgewise('apply --yes', hiding)).toMatchObject({ exitCode: 0 });
+      expect(await workspace.edgewise('plan --detailed-exitcode', hiding)).toMatchObject({ exitCode: 0 });
+    },
+  );
+
   it('is a warning only: it has no mark', async () => {
     const edge = toManifest('HTTPSEdge', 'shop', {
       id: 'edghts_2k9XLUhBqWbMnPyKzXvCdRtEfGa',

@@ -152,6 +152,36 @@ describe.each(MODULES)('a switch of $name that is left out', ({ name, on, other,
   });
 });
 
+describe('the record of switches in a mark', () => {
+  const RESTRICTED = toEdge('a', { ip_restriction: { ip_policy_ids: ['ipp_one'] } });
+
+  /** The dangers of a plan, if the mark of the edge records these switches. */
+  async function listDangers(switches: readonly string[], hidden: readonly boolean[], live: object = {}) {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    await workspace.edgewise('apply --yes');
+    const id = await findEdgeId(workspace, 'a');
+    const { metadata } = await sendByHand(workspace, 'GET', `/edges/tcp/${id}`);
+    const { edgewise: mark } = JSON.parse(String(metadata));
+    const forged = JSON.stringify({ edgewise: { ...mark, switches } });
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${id}`, { metadata: forged, ...live });
+    const { stdout } = await workspace.edgewise('plan --format json', createHidingTransport(workspace, hidden));
+    const changes: readonly { dangers?: readonly { danger: string }[] }[] = readOnlyStack(stdout).changes;
+    return changes.flatMap(({ dangers = [] }) => dangers.map(({ danger }) => danger));
+  }
+
+  it('adds a danger and hides none, whatever it says', async () => {
+    const other = { ip_restriction: { ip_policy_ids: ['ipp_two'] } };
+    for (const hidden of [[], [true, false]])
+      for (const live of [{}, other]) {
+        const honest = await listDangers([], hidden, live);
+        for (const forged of [['ip_restriction'], ['backend', 'policy', 'hostports', 'constructor']])
+          expect(await listDangers(forged, hidden, live)).toEqual(expect.arrayContaining([...honest]));
+      }
+    expect(await listDangers([], [true, false])).toEqual([]);
+    expect(await listDangers(['ip_restriction'], [true, false])).toEqual(['restriction-unknown']);
+  });
+});
+
 describe('a switch of a module of an HTTPS edge that is left out', () => {
   it.each([{ isNull: false }, { isNull: true }])(
     'is off if another edge shows one that is on ($isNull)',

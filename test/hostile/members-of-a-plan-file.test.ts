@@ -306,7 +306,7 @@ describe('a hostile value in a member of a plan file', () => {
     const { folder } = workspace;
     await writeFile(join(folder, 'first.json'), JSON.stringify(plan));
     for (const [name, attacks] of listAttacks(attacked))
-      for (const { path, value } of attacks.slice(0, 2)) {
+      for (const { path, value } of attacks) {
         await writeFile(join(folder, 'plan.json'), JSON.stringify(setAt(plan, path, value)));
         for (const argv of [
           ['show', 'plan.json'],
@@ -314,6 +314,7 @@ describe('a hostile value in a member of a plan file', () => {
         ]) {
           const found = await run(argv, attacked);
           const told = `${argv[0]} ${name}: ${JSON.stringify(value)}`;
+          expect([0, 2, 3], told).toContain(found.exitCode);
           expect(found, told).toMatchObject({ reads: [], writes: [], ran: '', asked: [] });
           expect([join(folder, 'first.json'), join(folder, 'plan.json')], told).toEqual(
             expect.arrayContaining([...found.read]),

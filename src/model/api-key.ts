@@ -52,7 +52,7 @@ function isSecretVariable(name: string): boolean {
   return isKeyOrKeyFileVariable(name) || isForgeTokenVariable(name);
 }
 
-/** Returns the environment variables without API keys and tokens, for programs that edgewise starts. */
+/** Returns the environment variables without API keys and tokens of the build system, for programs that edgewise starts. */
 export function withoutKeyAndTokenVariables<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isVariableForbiddenInManifests(name)));
 }

@@ -172,10 +172,10 @@ export interface ChosenSinks {
 export function chooseTokenSinks(plan: Pick<Plan, 'writes'>, parts: TokenParts, host: TokenHost): ChosenSinks {
   const { writes } = plan;
   const { tokens, sinks: own } = parts;
-  const { cwd, env, root, uid, secrets = NO_OP_SECRET_REDACTOR } = host;
+  const { cwd, env, root, uid } = host;
   refuseUnknownSecrets(writes);
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
-  const given = { cwd, env: withoutSecretVariables(env, secrets), temporaryFolder, uid, root };
+  const given = { cwd, env: createCommandEnvironment(host), temporaryFolder, uid, root };
   const sinks = own ?? createTokenSinks(tokens, given);
   const created = writes.filter(isTokenCreatingWrite);
   const chosen = new Set(
@@ -206,20 +206,27 @@ interface TokenParts {
   readonly sinks?: TokenSinks | undefined;
 }
 
-type TokenHost = Pick<Host, 'cwd' | 'env' | 'root' | 'uid' | 'secrets' | 'findTokensInGit'>;
+type TokenHost = Pick<Host, 'cwd' | 'root' | 'uid' | 'findTokensInGit'> & CommandHost;
 
 function isCommand(sink: SinkSettings | undefined): boolean {
   return sink !== undefined && 'command' in sink;
 }
 
 /** The variables by which the token commands of a stack may choose where they store a token. */
-export function listCommandVariables(
-  { sinks }: Pick<TokenParts, 'sinks'>,
-  { env, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'env' | 'secrets'>,
-): readonly string[] {
-  return sinks === undefined
-    ? listTokenVariables(withoutKeyAndTokenVariables(withoutSecretVariables(env, secrets)))
-    : [];
+export function listCommandVariables({ sinks }: Pick<TokenParts, 'sinks'>, host: CommandHost): readonly string[] {
+  return sinks === undefined ? listTokenVariables(createCommandEnvironment(host)) : [];
+}
+
+type CommandHost = Pick<Host, 'env' | 'secrets' | 'offeredSecrets'>;
+
+/** The environment of token commands: without keys, tokens of the build system, and what manifests get as a secret. */
+function createCommandEnvironment({
+  env,
+  secrets = NO_OP_SECRET_REDACTOR,
+  offeredSecrets = [],
+}: CommandHost): Host['env'] {
+  const kept = withoutKeyAndTokenVariables(withoutSecretVariables(env, secrets));
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => !offeredSecrets.includes(name)));
 }
 
 async function testRescueSink(rescue: TokenSink): Promise<void> {

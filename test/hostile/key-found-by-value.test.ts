@@ -44,6 +44,31 @@ describe('a manifest that would contain the key, or a token of the forge', () =>
     expectNoSecret(readAll(ended, folder, before));
   });
 
+  it.each([
+    ['a secret', `${D}{secret:COPY}`, { COPY: KEY }],
+    ['a part of a secret', `Bearer ${D}{secret:COPY}`, { COPY: KEY }],
+    ['two halves', `${D}{secret:COPY}${D}{secret:REST}`, { COPY: KEY.slice(0, 9), REST: KEY.slice(9) }],
+    ['the token of the forge', `${D}{secret:COPY}`, { COPY: TOKEN }],
+  ])('is refused before anything is sent, if a secret of the manifest has it: %s', async (_, value, env) => {
+    const route = {
+      apiVersion: 'edgewise/v1',
+      kind: 'HTTPSEdgeRoute',
+      metadata: { name: 'a' },
+      spec: {
+        edge_id: 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+        id: 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+        request_headers: { add: { 'x-a': value } },
+      },
+    };
+    const folder = await createCheckout({ 'a.yaml': `${STACK}---\n${JSON.stringify(route)}\n` });
+    for (const line of [['validate'], ['plan'], ['apply', '--yes']]) {
+      const ended = await runEdgewise([...line, folder, '--secret', 'COPY', '--secret', 'REST'], { ...ENV, ...env });
+      expect(ended.exitCode, line.join(' ')).toBe(3);
+      expect(`${ended.stdout}${ended.stderr}`).toMatch(/error\[secret-in-manifest\].*contain/);
+      expectNoSecret(readAll(ended, folder, ['a.yaml']));
+    }
+  });
+
   it('is refused with it in a key of metadata, a name, a kind or beside a mistake', async () => {
     const folder = await createCheckout({
       'a.yaml': STACK + toEdge({ metadata: { [`${D}{env:K}`]: 'x', [KEY]: 1 }, hostport: [KEY] }),
@@ -116,12 +141,18 @@ describe('a program that manifests start', () => {
       GH_TOKEN: TOKEN,
       OTHER: TOKEN,
       MARK: 'visible',
+      CI_JOB_TOKEN: 'token-of-the-system',
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'token-of-the-system',
+      SYSTEM_ACCESSTOKEN: 'token-of-the-system',
+      UPSTREAM: 'offered-as-a-secret',
+      EDGEWISE_SECRETS: 'UPSTREAM',
       PATH: '/usr/bin:/bin',
     };
     const applied = await runEdgewise(['apply', folder, '--yes', '--token-command', words], env);
     expect(applied.exitCode).toBe(0);
     expect(readFileSync(seen, 'utf8')).toContain('EDGEWISE_NAME=c');
     expect(readFileSync(seen, 'utf8')).toContain('MARK=visible');
+    expect(readFileSync(seen, 'utf8')).not.toMatch(/token-of-the-system|offered-as-a-secret/);
     expectNoSecret(readAll(applied, folder, ['edgewise.yaml']));
     const refused = await runEdgewise(
       ['apply', folder, '--yes', '--rotate', 'Credential/c', '--token-command', JSON.stringify(['echo', KEY])],

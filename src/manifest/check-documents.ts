@@ -5,13 +5,14 @@ import { type Address, isAddress, isResourceName, toAddress } from '../model/add
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
+import type { Place } from '../model/place.ts';
 import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import {
   type DocumentFinding,
   type DocumentsByAddress,
-  type FindingPlace,
   getDocumentFolder,
+  locate,
   type ManifestDocument,
 } from './finding.ts';
 import { findSettingInStack } from './stack-settings.ts';
@@ -34,8 +35,8 @@ export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocum
   );
 }
 
-function toKindPlace({ position }: ManifestDocument): FindingPlace {
-  return { position, path: ['kind'], target: 'value' };
+function toKindPlace({ position }: ManifestDocument): Place {
+  return locate(position, ['kind']);
 }
 
 /** Reports every `Stack` except the first. */
@@ -82,8 +83,7 @@ export function listDisabledKindFindings(
 ): readonly DocumentFinding[] {
   const { value: kinds, layer } = findSettingInStack('kinds', stack) ?? {};
   if (layer === undefined || !Array.isArray(kinds)) return [];
-  const { position } = layer.document;
-  const place = { position, path: ['spec', 'kinds'], target: 'value' } as const;
+  const place = locate(layer.document.position, ['spec', 'kinds']);
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
     .map((document) => ({
@@ -156,8 +156,8 @@ export function checkDuplicateAddresses(
   });
 }
 
-function toNamePlace({ position }: ManifestDocument): FindingPlace {
-  return { position, path: ['metadata', 'name'], target: 'value' };
+function toNamePlace({ position }: ManifestDocument): Place {
+  return locate(position, ['metadata', 'name']);
 }
 
 /** Reports unique values that a second document claims. References in the specs must be resolved. */
@@ -269,7 +269,7 @@ function createClaimFinding({ document, path, given }: DocumentClaim, first: Doc
       related: [
         {
           message: 'first claimed here',
-          place: { position: first.document.position, path: first.path, target: 'value' },
+          place: locate(first.document.position, first.path),
         },
       ],
     },

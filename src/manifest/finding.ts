@@ -32,12 +32,6 @@ export interface ManifestDocument {
   readonly layers?: readonly ManifestDocument[];
 }
 
-export interface FindingPlace {
-  readonly position: DocumentPosition;
-  readonly path: FieldPath;
-  readonly target: Target;
-}
-
 /** A mistake in a document. `path` starts at the document. */
 export interface ManifestFinding {
   readonly code: DiagnosticCode;
@@ -46,7 +40,7 @@ export interface ManifestFinding {
   readonly remedy?: string | undefined;
   readonly path: FieldPath;
   readonly target: Target;
-  readonly related?: readonly { readonly message: string; readonly place: FindingPlace }[] | undefined;
+  readonly related?: readonly { readonly message: string; readonly place: Place }[] | undefined;
 }
 
 export interface DocumentFinding {
@@ -67,8 +61,8 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFi
   return createDiagnostic(subject, {
     ...finding,
     remedy: finding.remedy ?? formatExplainRemedy(kind, path),
-    place: locateSource({ position, path, target }),
-    related: related.map((other) => ({ message: other.message, place: locateSource(other.place) })),
+    place: locate(position, path, target),
+    related,
   });
 }
 
@@ -124,7 +118,7 @@ export function shortenMessage(message: string): string {
 }
 
 /** Returns the position of a finding and, if a tool made the document, its source file. */
-export function locateSource({ position, path, target }: FindingPlace, part?: TextRange): Place {
+export function locate(position: DocumentPosition, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
   const { source, origin } = position;
   const span = findSpan(position, path, target);
   const found = source.toPlace((part === undefined ? span : getSpanOfValuePart(source.text, span, part)).start);
@@ -145,7 +139,7 @@ export function toManifestFinding(
     remedy: (finding.needsQuotes && findQuotesRemedy(position, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
-    related: repeats && [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
+    related: repeats && [{ message: 'first here', place: locate(position, repeats, 'key') }],
   };
 }
 

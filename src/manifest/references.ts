@@ -6,7 +6,13 @@ import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import type { CrossStackReference, FieldPath, Spec } from '../model/state.ts';
-import type { DocumentFinding, DocumentsByAddress, ManifestDocument, ManifestFinding } from './finding.ts';
+import {
+  type DocumentFinding,
+  type DocumentsByAddress,
+  locate,
+  type ManifestDocument,
+  type ManifestFinding,
+} from './finding.ts';
 import { suggest } from './suggest.ts';
 
 export interface ResolvedReferences {
@@ -112,7 +118,7 @@ function checkSameKey(reference: Reference, { document, value, keys, report }: R
   const first = keys.get(id);
   keys.set(id, reference);
   if (first === undefined) return;
-  const place = { position: document.position, path: ['spec', ...first.path], target: 'key' } as const;
+  const place = locate(document.position, ['spec', ...first.path], 'key');
   report({
     code: 'bad-value',
     message: `${first.value} and ${written} are the same: ${value}`,
@@ -313,7 +319,7 @@ function listCircleFindings(
     target: 'value',
     related: others.map(({ position, address }) => ({
       message: `through ${address}`,
-      place: { position, path: ['spec', 'id'], target: 'value' },
+      place: locate(position, ['spec', 'id']),
     })),
   };
   return [{ document: first, finding }];

@@ -8,7 +8,7 @@ import type { FieldPath, SkippedFile } from '../model/state.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { decodeManifestSource } from './decode-source.ts';
 import type { ManifestEnvironment } from './environment.ts';
-import { locateSource } from './finding.ts';
+import { locate } from './finding.ts';
 import { isApiVersionOfOthers, mayBeOwnDocument } from './foreign.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
@@ -48,12 +48,11 @@ export function findSkipRuleInFile(
     const patterns = isUsed ? first.value.map((one) => (typeof one === 'string' ? one : '')) : [];
     const findIndex = compileSkipPatterns(patterns, dirname(source.file));
     const position = { source: text, span, tree, base: first.base };
-    const locate = (index: number): Place =>
-      locateSource({ position, path: ['spec', 'skip_files', index], target: 'value' });
+    const locatePattern = (index: number): Place => locate(position, ['spec', 'skip_files', index]);
     return {
       find: (file) => {
         const index = findIndex(file);
-        return index === undefined ? undefined : { text: patterns[index] ?? '', place: locate(index) };
+        return index === undefined ? undefined : { text: patterns[index] ?? '', place: locatePattern(index) };
       },
     };
   }

@@ -24,7 +24,7 @@ import {
 import type { SettingName } from '../settings/table.ts';
 import { getDocumentLabelsAndAnnotations } from './documents.ts';
 import { joinToManifestFolder } from './environment.ts';
-import { getDocumentFolder, locateSource, type ManifestDocument } from './finding.ts';
+import { getDocumentFolder, locate, type ManifestDocument } from './finding.ts';
 
 /** Reads the settings of a valid `Stack` and its `Defaults`, with defaults filled in. Without a document, the name is empty. */
 export function readStackSettings(document?: ManifestDocument): StackSettings {
@@ -147,7 +147,7 @@ export function listSettingsLayers(stack: ManifestDocument): readonly DocumentLa
       document,
       by: document.kind === 'Stack' ? 'Stack' : 'Defaults',
       spec: isJsonObject(value['spec']) ? value['spec'] : {},
-      locate: (path) => locateSource({ position, path, target: 'value' }),
+      locate: (path = [], part = undefined) => locate(position, path, 'value', part),
       toPath: (path) => joinToManifestFolder(position.source.file, path),
     };
   });
@@ -166,5 +166,5 @@ export function locateSetting(stack: ManifestDocument, path: FieldPath): Place {
   const [first, ...rest] = path;
   const layers = listSettingsLayers(stack);
   const layer = first === 'spec' ? findInLayers(rest, layers)?.layer : undefined;
-  return locateSource({ position: layer?.document.position ?? stack.position, path, target: 'value' });
+  return locate(layer?.document.position ?? stack.position, path);
 }

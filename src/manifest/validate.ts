@@ -16,8 +16,8 @@ import {
   renderUserMetadata,
   splitMetadata,
 } from '../model/mark.ts';
-import type { Place } from '../model/place.ts';
-import type { LocateValue, PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
+import type { LocateInDocument } from '../model/place.ts';
+import type { PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
 import type { DesiredResource, DesiredState, FieldPath, ResourceLifecycle, Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
@@ -55,8 +55,8 @@ import {
   type DocumentPosition,
   findSpan,
   getDocumentFolder,
+  locate,
   locateDiagnostic,
-  locateSource,
   type ManifestDocument,
   type ManifestFinding,
 } from './finding.ts';
@@ -105,7 +105,7 @@ interface FoundStack {
   /** Absent if the name is missing or invalid. */
   readonly name?: string;
   /** Returns the position of a path in the document, by default of the document's start. */
-  readonly locate: (path?: FieldPath) => Place;
+  readonly locate: LocateInDocument;
 }
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
@@ -193,7 +193,7 @@ function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnosti
       severity: 'warning',
       message: `${names.join(', ')}: ignored in ${documents === 1 ? '1 document' : `${documents} documents`}, because other tools add ${names.length === 1 ? 'it' : 'them'}`,
       remedy: 'Nothing is stored for them: edgewise has no namespaces, and the name alone is part of the mark.',
-      place: locateSource({ position, path: first.path, target: 'key' }),
+      place: locate(position, first.path, 'key'),
     },
   ];
 }
@@ -406,7 +406,7 @@ function createDesiredResource(
     lifecycle: readLifecycle(document, ignored.get(document) ?? []),
     ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
-    locate: (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part),
+    locate: (path = [], part = undefined) => locate(position, path, 'value', part),
     readSource: (path) => readSpan(position, path),
   };
 }
@@ -446,8 +446,8 @@ function parseTest(document: ManifestDocument): PolicyTestDocument {
   };
 }
 
-function createLocate({ position }: ManifestDocument): LocateValue {
-  return (path = [], part = undefined) => locateSource({ position, path, target: 'value' }, part);
+function createLocate({ position }: ManifestDocument): LocateInDocument {
+  return (path = [], part = undefined) => locate(position, path, 'value', part);
 }
 
 /**

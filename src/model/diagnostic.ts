@@ -122,12 +122,6 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
-/**
- * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
- * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
- */
-export type LocateManifest = (address?: string, field?: string) => Place | undefined;
-
 /** Sorts by file in the order of the sources, then by line and column. Diagnostics without a position are last. */
 export function sortDiagnosticsInSourceOrder(
   diagnostics: readonly Diagnostic[],

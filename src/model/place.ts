@@ -1,3 +1,5 @@
+import type { FieldPath } from './state.ts';
+
 /** A position in a file. Lines and columns count from 1; columns count UTF-16 units. */
 export interface Place {
   /** The path as the user gave it, or `<stdin>`. */
@@ -14,3 +16,12 @@ export interface TextRange {
   readonly start: number;
   readonly length: number;
 }
+
+/** Returns the position of a path in a document, or of its start. `part`: that of a part of the text there. */
+export type LocateInDocument = (path?: FieldPath, part?: TextRange) => Place;
+
+/**
+ * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
+ * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
+ */
+export type Locate = (address?: string, field?: string) => Place | undefined;

@@ -2,8 +2,7 @@ import type { Action } from './change.ts';
 import type { DangerGroup, DangerName } from './danger.ts';
 import type { Severity } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
-import type { Place, TextRange } from './place.ts';
-import type { FieldPath } from './state.ts';
+import type { LocateInDocument, Place } from './place.ts';
 
 /** Selects the changes that a policy checks: those that meet every condition. */
 interface PolicyMatch {
@@ -23,11 +22,8 @@ export interface PolicyDocument {
   readonly require: string;
   readonly message: string;
   readonly severity: Severity;
-  readonly locate: LocateValue;
+  readonly locate: LocateInDocument;
 }
-
-/** Returns the position of a value in a document, or of a part of its text. Parses the document again. */
-export type LocateValue = (path?: FieldPath, part?: TextRange) => Place;
 
 /** The results that a test case can expect from its policy. `no-match`: the policy does not apply. */
 export const EXPECTED_RESULTS = ['allow', 'refuse', 'warn', 'no-match'] as const;
@@ -61,7 +57,7 @@ export interface PolicyTestDocument {
   /** The name of the policy that is tested. */
   readonly policy: string;
   readonly cases: readonly PolicyCase[];
-  readonly locate: LocateValue;
+  readonly locate: LocateInDocument;
 }
 
 export interface PolicyDocuments {

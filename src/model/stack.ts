@@ -1,6 +1,6 @@
 import type { LintCode, Severity } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
-import type { Place } from './place.ts';
+import type { LocateInDocument } from './place.ts';
 
 /** At most `requests` requests in any time window of `windowMs` milliseconds. */
 export interface RateLimit {
@@ -43,7 +43,7 @@ export interface SettingsLayer {
   readonly by: 'Stack' | 'Defaults';
   readonly spec: JsonObject;
   /** Returns the position of a path, which starts at `spec`. Parses the document again. */
-  readonly locate: (path: readonly (string | number)[]) => Place;
+  readonly locate: LocateInDocument;
   /** Turns a path relative to the folder of the document into a path relative to the working folder. */
   readonly toPath: (path: string) => string;
 }

@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 import type { LintCode } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
-import type { Place, TextRange } from './place.ts';
+import type { LocateInDocument, Place } from './place.ts';
 import type { StackSettings } from './stack.ts';
 
 /** The fields of a resource, named and structured as in request bodies of the API: ids instead of references. */
@@ -48,7 +48,7 @@ export interface DesiredResource {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Returns the position of a path, or of the start of the manifest. */
-  readonly locate: (path?: FieldPath, part?: TextRange) => Place;
+  readonly locate: LocateInDocument;
   /** Returns a value as its manifest writes it, such as `0x1F`. A path without a value: the text around it. */
   readonly readSource: (path: FieldPath) => string;
 }

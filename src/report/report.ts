@@ -1,8 +1,9 @@
-import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, UnownedResource } from '../model/drift.ts';
 import type { Excerpts } from '../model/excerpts.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
+import type { Locate } from '../model/place.ts';
 import type { Plan, PlanComparison, SafetyViolation, SkippedCounts } from '../model/plan.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 import type { Removals } from '../model/stack-tree.ts';
@@ -142,7 +143,7 @@ export interface FormatOptions extends TextStyleOptions {
   readonly toOriginPath?: (path: string, output: string) => string;
   /** Returns the meaning and remedy of a diagnostic code, or undefined if the code has no description. */
   readonly describeRule?: (id: string) => DiagnosticCodeDescription | undefined;
-  readonly locate?: LocateManifest | undefined;
+  readonly locate?: Locate | undefined;
   /** The time at which the report is made. */
   readonly at?: Date;
   /** Facts about the CI pipeline, for links to its pages. */

@@ -3,7 +3,8 @@ import { findRepository, isBelow } from '../files/boundary.ts';
 import { searchUpward } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
 import { toAddress } from '../model/address.ts';
-import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Locate } from '../model/place.ts';
 import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
@@ -32,7 +33,7 @@ export const NO_TREE: StackTree = {
 
 interface NamedStack {
   readonly state: DesiredState;
-  readonly locate: LocateManifest;
+  readonly locate: Locate;
   /** Absent: as the manifests, the flags and the environment say. */
   readonly settings?: Pick<ServiceSettings, 'baseUrl' | 'keyEnv'> | undefined;
 }

@@ -1,7 +1,8 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
-import type { LocateManifest } from '../model/diagnostic.ts';
+import type { Locate } from '../model/place.ts';
+
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
@@ -18,7 +19,7 @@ import { isClaim, listVacated } from '../plan/order.ts';
 interface LocatedPlan {
   readonly folder: StackFolder;
   readonly plan: Plan;
-  readonly locate: LocateManifest;
+  readonly locate: Locate;
 }
 
 /** A write of a plan, and the change that it is part of. */

@@ -1,8 +1,9 @@
 import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
-import type { Diagnostic, LocateManifest } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';
+import type { Locate } from '../model/place.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
@@ -84,7 +85,7 @@ export interface StackNameAndLocator {
   /** The name of the stack. Absent if there is no Stack document, or its name could not be read. */
   readonly stack?: string | undefined;
   /** Returns the position of an address in the manifests. Absent if no manifests were read. */
-  readonly locate?: LocateManifest;
+  readonly locate?: Locate;
 }
 
 export interface TransportSettings {

@@ -12,9 +12,9 @@ import {
   readManifestFiles,
 } from '../manifest/load.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
-import { type Diagnostic, hasErrors, type LocateManifest, limitWarningsPerLintRule } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import type { Place } from '../model/place.ts';
+import type { Locate, Place } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
@@ -184,7 +184,7 @@ export async function readValidManifests(
 /** Manifests without errors. `diagnostics` has only warnings. */
 export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
-  readonly locate: LocateManifest;
+  readonly locate: Locate;
 }
 
 /**

@@ -5,11 +5,12 @@ import type { ExportFile } from '../../export/export-live.ts';
 import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
 import { findFileUpward } from '../../files/owners.ts';
 import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid'> {
+interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid' | 'secrets'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
   readonly folder: string;
   /** Whether to replace files that exist. Absent: the command has no `--force`. */
@@ -22,12 +23,12 @@ interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid'> {
  */
 export async function writeNewFiles(
   files: readonly ExportFile[],
-  { folder, cwd, root, uid, force }: NewFilesOptions,
+  { folder, cwd, root, uid, force, secrets = NO_OP_SECRET_REDACTOR }: NewFilesOptions,
 ): Promise<readonly string[]> {
   const boundary = { cwd, root, uid };
   await refuseUnwritableFiles(files, { folder, ...boundary, force });
   const paths = files.map(({ path }) => join(folder, path));
-  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, boundary);
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', secrets.redact(text), boundary);
   return paths;
 }
 

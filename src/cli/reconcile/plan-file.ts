@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { createStrangerSearch } from '../../files/owners.ts';
 import { InputBudgetError, InputError, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
-import type { LocateManifest } from '../../model/diagnostic.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
+import type { Locate } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
@@ -59,8 +59,8 @@ export function refusePlanOfAnotherUser(path: string, context: Pick<Context, 'cw
   });
 }
 
-/** Creates a `LocateManifest` without manifests. Diagnostics without an address point to the start of the plan file. */
-export function createLocateAtPlanFileStart(file: string): LocateManifest {
+/** Creates a `Locate` without manifests. Diagnostics without an address point to the start of the plan file. */
+export function createLocateAtPlanFileStart(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1 } : undefined);
 }
 

@@ -1,6 +1,7 @@
 import { listRootsOfPaths } from '../../files/boundary.ts';
-import type { Diagnostic, LocateManifest } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
+import type { Locate } from '../../model/place.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
@@ -81,7 +82,7 @@ export interface OpenedStack {
   /** The stacks of the repository, or those below the folder of a run over many. */
   readonly tree: StackTree;
   readonly state: DesiredState;
-  readonly locate: LocateManifest;
+  readonly locate: Locate;
   readonly settings: ServiceSettings;
   readonly stack: RunnableStack;
   readonly pooled: PooledAccount;

@@ -86,7 +86,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
 
 async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Promise<Host> {
   const own = createProcessHost();
-  const { untrusted, offered = [], offeredSecrets = [], root } = more;
+  const { untrusted, offered = [], offeredSecrets = [], root, paths = [], manifests = [] } = more;
   const given = {
     ...own,
     rehearse: rehearsePlan,
@@ -95,6 +95,7 @@ async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Pro
     cwd: cwd ?? own.cwd,
     env: env ?? own.env,
     now: now ?? own.now,
+    namedPaths: [...paths.filter((path) => path !== '-'), ...manifests.map(({ file }) => file)],
   };
   const { secrets, env: known } = readSecretsNamedInEnvironment(given);
   const trust = { env: offered, secret: offeredSecrets, untrusted, root };

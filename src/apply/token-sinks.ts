@@ -65,6 +65,8 @@ export interface SinkContext {
   readonly temporaryFolder: string;
   /** User id of the process. Sinks warn about a folder of another user. Default: the owner is not checked. */
   readonly uid?: number | undefined;
+  /** Files and folders that the user names for the run. Commands are not looked up in their repositories. */
+  readonly namedPaths?: readonly string[] | undefined;
   /** The folder of `--root`. Token folders below it are reached through no symbolic link. */
   readonly root?: string | undefined;
 }

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { createStrangerSearch } from '../files/owners.ts';
 import { createReadBudget } from '../files/read-input.ts';
+import { findStats } from '../files/real-path.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { createQuotedTexts } from '../model/excerpts.ts';
 import { toPrintable } from '../model/printable.ts';
@@ -61,7 +63,14 @@ function createRunContext(argv: readonly string[], host: Context): RunContext {
       `Another process uses ${toPrintable(file)}. Waiting for it, for at most ${limitSeconds} seconds.\n`,
     );
   const reading = { inputs, onInput: createInputWatch(inputs, guarded), budget: createReadBudget(RUN_LIMITS) };
-  return { context: { ...guarded, ...reading, onFileInUse, quoted: createQuotedTexts() }, secrets };
+  const namedPaths = listNamedPaths(argv, host);
+  return { context: { ...guarded, ...reading, namedPaths, onFileInUse, quoted: createQuotedTexts() }, secrets };
+}
+
+/** The words of a command line that are files or folders, also as the value of an option. */
+function listNamedPaths(argv: readonly string[], { cwd }: Context): readonly string[] {
+  const words = argv.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
+  return [...new Set(words)].filter((word) => word !== '' && findStats(resolve(cwd, word)) !== undefined);
 }
 
 interface CommandToRun {

@@ -160,29 +160,39 @@ function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary):
   return tops.some((top) => isBelow(folder, top)) || findRepository(folder, { cwd, uid: EVERY_OWNER }) !== undefined;
 }
 
+/** What decides which folders are checkouts. */
+export interface CheckoutContext extends Pick<OwnerContext, 'cwd' | 'root'> {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Files and folders that the user names for the run, such as manifests. */
+  readonly namedPaths?: readonly string[] | undefined;
+}
+
 /**
- * The folders whose files the author of a commit may decide: the repositories of these folders, whoever owns them, and
- * `--root`. Of a folder in no repository, the folder itself, unless it contains the home folder of the user.
+ * The folders whose files the author of a commit may decide: the repositories around these folders and the named paths,
+ * whoever owns them, also around a submodule; and `--root`. Of a folder in no repository, the folder itself. None that
+ * contains the home folder of the user, unless it is the nearest repository.
  */
 export function listCheckouts(
   folders: readonly string[],
-  {
-    cwd,
-    root,
-    env,
-  }: Pick<OwnerContext, 'cwd' | 'root'> & { readonly env: Readonly<Record<string, string | undefined>> },
+  { cwd, root, env, namedPaths = [] }: CheckoutContext,
 ): readonly string[] {
   const home = env['HOME'] ?? env['USERPROFILE'];
+  const holdsHome = (folder: string): boolean => home !== undefined && isBelow(resolveLinks(home), folder);
   const named = root === undefined ? [] : [resolve(cwd, root)];
-  const found = folders.flatMap((folder) => {
+  const found = [...folders, ...namedPaths.map((path) => resolveFolder(resolve(cwd, path)))].flatMap((folder) => {
     const real = resolveLinks(resolve(cwd, folder));
-    const repository = findRepository(real, { cwd, uid: EVERY_OWNER });
-    return repository === undefined && home !== undefined && isBelow(resolveLinks(home), real)
-      ? []
-      : [repository ?? real];
+    const [nearest, ...outer] = listRepositories(real, cwd);
+    const others = [...(nearest === undefined ? [real] : []), ...outer].filter((one) => !holdsHome(one));
+    return nearest === undefined ? others : [nearest, ...others];
   });
   // Nobody checks out into the root of the file system.
   return [...new Set([...named, ...found])].filter((folder) => dirname(folder) !== folder);
+}
+
+/** The repositories around a folder, nearest first. */
+function listRepositories(folder: string, cwd: string): readonly string[] {
+  const top = findRepository(folder, { cwd, uid: EVERY_OWNER });
+  return top === undefined ? [] : [top, ...(dirname(top) === top ? [] : listRepositories(dirname(top), cwd))];
 }
 
 /** Whose repository it is does not matter where a repository only makes a rule stricter. */

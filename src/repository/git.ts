@@ -23,7 +23,7 @@ export interface GitRepository {
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
 }
 
-export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets'>;
+export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets' | 'namedPaths'>;
 
 /** Opens the repository that contains a folder. Throws a `StackError` if there is none that edgewise trusts. */
 export function openGitRepository(folder: string, host: GitHost): GitRepository {
@@ -44,12 +44,9 @@ export function openGitRepository(folder: string, host: GitHost): GitRepository 
 const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
 
 /** Opens a repository by its top folder, whoever owns it: git checks the owner by its own rules. */
-export function createRepository(
-  top: string,
-  { cwd, root, env: given, secrets = NO_OP_SECRET_REDACTOR }: Pick<Host, 'cwd' | 'root' | 'env' | 'secrets'>,
-): GitRepository {
-  const env = withoutSecretVariables(given, secrets);
-  const checkouts = [top, ...listCheckouts([cwd], { cwd, root, env })];
+export function createRepository(top: string, host: Omit<GitHost, 'uid'>): GitRepository {
+  const env = withoutSecretVariables(host.env, host.secrets ?? NO_OP_SECRET_REDACTOR);
+  const checkouts = listCheckouts([top, host.cwd], host);
   return { top, run: (args, input) => runGit({ top, env, checkouts }, args, input) };
 }
 
@@ -89,11 +86,7 @@ function createAmbiguousError(name: string, cause: GitError): StackError {
  * is not installed, or finds no repository. Rejects with a `StackError` if git fails, or refuses the repository because of
  * its owner.
  */
-export async function isTracked(
-  file: string,
-  top: string,
-  host: Pick<Host, 'cwd' | 'root' | 'env' | 'secrets'>,
-): Promise<boolean> {
+export async function isTracked(file: string, top: string, host: Omit<GitHost, 'uid'>): Promise<boolean> {
   const path = relative(top, file).split(sep).join('/');
   try {
     return (await createRepository(top, host).run(['ls-files', '-z', '--', `:(literal)${path}`])) !== '';

@@ -33,6 +33,8 @@ export interface Host {
    * The folder that must contain every file that a manifest names (`--root`). Absent: the repository of the manifests.
    */
   readonly root?: string | undefined;
+  /** Files and folders that the user names for the run. Programs are not looked up in their repositories. */
+  readonly namedPaths?: readonly string[] | undefined;
   /** Real paths of further folders in which manifests may name files. Absent: there are none. */
   readonly rootsBeside?: readonly string[] | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
@@ -63,7 +65,7 @@ export interface Host {
   /** Lists tracked manifests whose names differ only in case or in the form of Unicode. Absent: none are searched. */
   readonly listCollidingNames?: ListCollidingNames;
   /** Finds token folders whose files could get into git. A parameter for the same reason. Absent: nothing is asked. */
-  readonly findTokensInGit?: FindTokensInGit<Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid'>>;
+  readonly findTokensInGit?: FindTokensInGit<Pick<Host, 'cwd' | 'env' | 'root' | 'secrets' | 'uid' | 'namedPaths'>>;
   /** Opens a transport over sockets. Asynchronous, because the code of the transport is loaded on first use. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenedTransport>;
 }

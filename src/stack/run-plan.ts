@@ -172,10 +172,10 @@ export interface ChosenSinks {
 export function chooseTokenSinks(plan: Pick<Plan, 'writes'>, parts: TokenParts, host: TokenHost): ChosenSinks {
   const { writes } = plan;
   const { tokens, sinks: own } = parts;
-  const { cwd, env, root, uid } = host;
+  const { cwd, env, root, uid, namedPaths } = host;
   refuseUnknownSecrets(writes);
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
-  const given = { cwd, env: createCommandEnvironment(host), temporaryFolder, uid, root };
+  const given = { cwd, env: createCommandEnvironment(host), temporaryFolder, uid, root, namedPaths };
   const sinks = own ?? createTokenSinks(tokens, given);
   const created = writes.filter(isTokenCreatingWrite);
   const chosen = new Set(
@@ -206,7 +206,7 @@ interface TokenParts {
   readonly sinks?: TokenSinks | undefined;
 }
 
-type TokenHost = Pick<Host, 'cwd' | 'root' | 'uid' | 'findTokensInGit'> & CommandHost;
+type TokenHost = Pick<Host, 'cwd' | 'root' | 'uid' | 'namedPaths' | 'findTokensInGit'> & CommandHost;
 
 function isCommand(sink: SinkSettings | undefined): boolean {
   return sink !== undefined && 'command' in sink;

@@ -31,3 +31,14 @@ it('without a repository, it is the folder itself, unless the home folder of the
   expect(list(folder, {})).toEqual([folder]);
   expect(list('/', {})).toEqual([]);
 });
+
+it('the repositories around it are checkouts too, but not one with the home folder of the user', async () => {
+  const folder = await createFolder();
+  for (const name of ['.git', 'a/.git', 'a/b/.git', 'me']) await mkdir(join(folder, name), { recursive: true });
+  const cwd = join(folder, 'a/b');
+  const [outer, middle] = [folder, join(folder, 'a')];
+  expect(listCheckouts([cwd], { cwd, env: {} })).toEqual([cwd, middle, outer]);
+  expect(listCheckouts([cwd], { cwd, env: { HOME: join(folder, 'me') } })).toEqual([cwd, middle]);
+  expect(listCheckouts([folder], { cwd, env: { HOME: join(folder, 'me') } })).toEqual([folder]);
+  expect(listCheckouts([], { cwd: join(folder, 'me'), env: {}, namedPaths: ['../a'] })).toEqual([middle, outer]);
+});

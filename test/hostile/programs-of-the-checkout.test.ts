@@ -73,6 +73,56 @@ describe('a committed program with the name of a token command', () => {
   });
 });
 
+describe('a committed program in another checkout of the run', () => {
+  const STACK_ALONE = `${STACK}spec: { tokens: { default: { command: [store] } } }\n`;
+
+  /** Two checkouts beside each other, of which the second has programs in `bin`. */
+  async function createTwo(files: Readonly<Record<string, string>>): Promise<Workspace> {
+    const workspace = await createWorkspace(files);
+    const { folder } = workspace;
+    for (const name of ['own', 'other'])
+      execFileSync('git', ['init', '--quiet', name], { cwd: folder, stdio: 'ignore' });
+    for (const name of ['git', 'store'])
+      await writeProgram(join(folder, 'other/bin', name), `touch '${folder}/ran'; exit 1`);
+    return workspace;
+  }
+
+  it.each(['../other/m', '../other/m/stack.yaml'])('is not run as git if the manifests are there: %s', async (path) => {
+    const { folder, edgewise } = await createTwo({ 'other/m/stack.yaml': STACK, 'own/plan.json': '{}' });
+    const env = { PATH: `${folder}/other/bin:${PATH}` };
+    const { exitCode } = await edgewise(`plan ${path} -o plan.json`, { cwd: join(folder, 'own'), env });
+    expect(exitCode).toBe(0);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  it('gets no token if one of the manifests is there', async () => {
+    const { folder, edgewise } = await createTwo({
+      'own/stack.yaml': STACK_ALONE,
+      'other/c.yaml': toCredential('agent').replace('---\n', ''),
+    });
+    const env = { PATH: `${folder}/other/bin:${PATH}` };
+    const words = 'apply stack.yaml ../other/c.yaml --yes';
+    const { exitCode, stderr } = await edgewise(words, { cwd: join(folder, 'own'), env });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining('store is not an executable'),
+    });
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  it('is not run for the manifests of a submodule', async () => {
+    const { folder, edgewise } = await createTwo({
+      'other/ingress/m/stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`,
+      'other/ingress/.gitignore': '/m/tokens/\n',
+    });
+    execFileSync('git', ['init', '--quiet'], { cwd: join(folder, 'other/ingress') });
+    const env = { PATH: `${folder}/other/bin:${PATH}` };
+    const { exitCode } = await edgewise('plan m', { cwd: join(folder, 'other/ingress'), env });
+    expect(exitCode).toBe(0);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+});
+
 describe('the environment of a token command', () => {
   const STEERING = {
     VAULT_ADDR: 'https://vault.test',

@@ -19,7 +19,7 @@ import type { FormatFlags } from './present.ts';
  */
 
 export type OutputFileContext = Pick<Context, 'cwd' | 'uid'> &
-  Partial<Pick<Context, 'env' | 'root' | 'inputs' | 'secrets'>>;
+  Partial<Pick<Context, 'env' | 'root' | 'namedPaths' | 'inputs' | 'secrets'>>;
 
 interface NamedOutputs extends Pick<FormatFlags, 'report'> {
   readonly out?: string;

@@ -86,12 +86,18 @@ function createError(file: string, folder: string): ArtifactFileError {
 /** Reports the files of token commands to `onInput`: programs, and arguments that name files, such as scripts. */
 export function noteTokenCommands(
   { default: all, credentials }: TokenSettings,
-  { cwd, env, root, onInput = () => undefined }: Pick<Context, 'cwd' | 'env' | 'root' | 'onInput'>,
+  {
+    cwd,
+    env,
+    root,
+    namedPaths,
+    onInput = () => undefined,
+  }: Pick<Context, 'cwd' | 'env' | 'root' | 'namedPaths' | 'onInput'>,
 ): void {
   for (const sink of [all, ...Object.values(credentials)]) {
     if (sink === undefined || !('command' in sink)) continue;
     const folder = resolve(cwd, sink.folder ?? '');
-    const checkouts = listCheckouts([folder, cwd], { cwd, root, env });
+    const checkouts = listCheckouts([folder, cwd], { cwd, root, env, namedPaths });
     for (const [program = '', ...words] of [sink.command, sink.test ?? []]) {
       const file = program === '' ? undefined : findProgram(program, { cwd: folder, env, checkouts }, SYSTEM);
       for (const word of [...(file === undefined ? [] : [file]), program, ...words])

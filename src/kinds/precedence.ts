@@ -55,12 +55,19 @@ export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: re
 }
 
 /**
- * Whether a duplicate may be the protected original: it is protected, its mark is no copy, and its mark names it or it
- * is not younger than the resource that is kept. A credential is in use only if its token was delivered, which its mark
- * records together with its id.
+ * Whether a duplicate may be the protected original: its mark is no copy, and its mark names it or it is not younger
+ * than the resource that is kept. A credential is in use only if its token was delivered, which its mark records
+ * together with its id. `isProtected`: its mark or its manifest protects it, because a mark can be changed.
  */
-export function isProtectedOriginal(kind: Kind, duplicate: LiveResource, kept: LiveResource): boolean {
-  if (duplicate.mark?.protect !== true || isCopiedMark(duplicate)) return false;
+export function isProtectedOriginal(
+  kind: Kind,
+  {
+    duplicate,
+    kept,
+    isProtected,
+  }: { readonly duplicate: LiveResource; readonly kept: LiveResource; readonly isProtected: boolean },
+): boolean {
+  if (!isProtected || isCopiedMark(duplicate)) return false;
   if (isOwnIdInMark(duplicate)) return true;
   const isUnused = hasToken(kind) && (isTokenUndelivered(kind, duplicate) || isOwnIdInMark(kept));
   return !isUnused && duplicate.createdAt <= kept.createdAt;

@@ -177,8 +177,50 @@ export function splitMetadata(text: string): ParsedMetadata {
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, error: undefined };
   const mark = parseMark(inner);
   if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, error: mark };
+  return { user: findUserPart(text, user, inner), mark, error: undefined };
+}
+
+/**
+ * The user's part of metadata with a mark: the members beside it, or the text in it. What `renderMetadata` never writes
+ * was written by another user, and stands below `edgewise`, where no manifest has a member: a text beside members, or one
+ * that is an object; members with one name, and numbers of which `JSON.parse` drops digits, as the whole text.
+ */
+function findUserPart(text: string, user: JsonObject, inner: Json): string | JsonObject {
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
-  return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, error: undefined };
+  if (losesContent(text)) return { ...user, [MARK_KEY]: text };
+  if (typeof kept !== 'string' || kept === '') return normalizeUserMetadata(user);
+  const isWritten = Object.keys(user).length === 0 && normalizeUserMetadata(kept) === kept;
+  return isWritten ? kept : { ...user, [MARK_KEY]: { text: kept } };
+}
+
+/** A text of JSON, with its colon if it is the name of a member, or a number. */
+const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*/g;
+
+/** As many significant digits as every number keeps. */
+const KEPT_DIGITS = 15;
+
+/** Whether a JSON text has members or digits that its value has not. */
+function losesContent(json: string): boolean {
+  const tokens = Array.from(json.matchAll(TOKEN));
+  const names = tokens.filter(([, colon]) => colon !== undefined);
+  const isCut = ([number]: RegExpExecArray): boolean =>
+    !number.startsWith('"') &&
+    number.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '').length > KEPT_DIGITS &&
+    String(Number(number)) !== number;
+  return names.length !== countMembers(JSON.parse(json)) || tokens.some(isCut);
+}
+
+function countMembers(value: Json): number {
+  if (value === null || typeof value !== 'object') return 0;
+  const inner = Object.values(value).reduce((sum, member) => sum + countMembers(member), 0);
+  return inner + (isJsonArray(value) ? 0 : Object.keys(value).length);
+}
+
+/** The user's part of live metadata, without what other users wrote in place of the mark. */
+export function omitMarkKey(user: string | JsonObject): string | JsonObject {
+  if (typeof user === 'string') return user;
+  const { [MARK_KEY]: _, ...own } = user;
+  return own;
 }
 
 /** Renders the metadata of a resource. If the user's text is not a JSON object, the mark contains it as `text`. */

@@ -139,19 +139,26 @@ function pairMarked(
   const isTokenInDoubt = isDeliveryInDoubt(kind, kept, duplicates);
   return [
     { ...subject, live: kept, by: 'mark', formerName, isTokenInDoubt },
-    ...duplicates.map((live) => pairDuplicate({ address, kind }, kept, live)),
+    ...duplicates.map((live) => pairDuplicate({ address, kind, desired }, kept, live)),
   ];
 }
 
-type PairSubject = Pick<ResourcePair, 'address' | 'kind'>;
+type PairSubject = Pick<ResourcePair, 'address' | 'kind'> & Partial<Pick<ResourcePair, 'desired'>>;
 
-function pairDuplicate({ address, kind }: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
-  const isOriginal = isProtectedOriginal(kind, live, kept);
+function pairDuplicate(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+  const { address, kind } = subject;
+  const isOriginal = isProtectedOriginal(kind, { duplicate: live, kept, isProtected: isProtected(subject, live) });
   return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'duplicate', isOriginal };
 }
 
-function pairRetirement({ address, kind }: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
-  const isOriginal = live.mark?.protect === true;
+/** Whether the mark or the manifest protects a resource. Whoever can write marks can remove the word of a mark. */
+function isProtected({ desired }: PairSubject, { mark }: LiveResource): boolean {
+  return mark?.protect === true || desired?.lifecycle.protect === true;
+}
+
+function pairRetirement(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+  const { address, kind } = subject;
+  const isOriginal = isProtected(subject, live);
   return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'retirement', isOriginal };
 }
 

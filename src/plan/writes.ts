@@ -21,6 +21,7 @@ import {
   findRefusedCreation,
   type Mark,
   type MarkDraft,
+  omitMarkKey,
   type RetirementDraft,
   renderMetadata,
   renderUserMetadata,
@@ -154,7 +155,7 @@ function createDeleteWrite(change: Change, order: Pick<DraftWrite, 'dependsOn' |
 function createReleaseWrite(kind: Kind, change: Change): DraftWrite {
   const { id, spec = {} } = getLive(change);
   const user = spec['metadata'];
-  const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
+  const metadata = renderUserMetadata(omitMarkKey(typeof user === 'string' || isJsonObject(user) ? user : ''));
   return createDraftWrite(change, {
     purpose: 'release',
     method: 'PATCH',

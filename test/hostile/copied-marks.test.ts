@@ -62,6 +62,32 @@ describe('a copied mark', () => {
   });
 
   it.each([
+    ['replaces it', (mine: string) => ({ replaces: mine })],
+    ['retires it', (mine: string) => ({ retires: { id: mine, at: '2020-01-01T00:00:00Z' } })],
+  ])(
+    'deletes no original that its manifest protects, if its mark lost that word and that of the copy %s',
+    async (_, claim) => {
+      const workspace = await createAccount(toCredential(PROTECTED));
+      const { mine, theirs } = await createCopy(workspace, (mark, id) => ({
+        ...mark,
+        id,
+        ...claim(String(mark['id'])),
+      }));
+      const { edgewise: mark } = JSON.parse(String(list(workspace).find(({ id }) => id === mine)?.metadata));
+      const { protect: __, ...stripped } = mark;
+      await sendByHand(workspace, 'PATCH', `/credentials/${mine}`, {
+        metadata: JSON.stringify({ edgewise: stripped }),
+      });
+      workspace.recorder.take();
+      const { exitCode, stdout, stderr } = await workspace.edgewise(APPLY);
+      expect(stdout + stderr).toContain(`Credential/agent@${mine} is protected, and this plan would delete it`);
+      expect(exitCode).toBe(5);
+      expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+      expect(theirs).not.toBe(mine);
+    },
+  );
+
+  it.each([
     ['names the copy', (mark: JsonObject, id: string) => ({ ...mark, id })],
     ['hides that a token was delivered', ({ delivered: _, id: __, ...mark }: JsonObject) => mark],
   ])('refuses a plan that would delete or replace the protected original if it %s', async (_, change) => {

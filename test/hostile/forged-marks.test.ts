@@ -279,3 +279,64 @@ describe('a forged record of a refused creation', () => {
     expect(getLive(workspace, 'SSHUserCertificate')).toMatchObject({ valid_until: '2026-09-01T00:00:00Z' });
   });
 });
+
+describe('metadata that another user writes around the mark', () => {
+  const target = { kind: 'TCPEdge', path: '/edges/tcp' };
+  const create = (metadata: object | string): Promise<Workspace> =>
+    createAccount({ kind: 'TCPEdge', spec: { hostports: ['1.tcp.example.net:20001'], metadata } as JsonObject });
+  const getMetadata = (workspace: Workspace): string => String(getLive(workspace, 'TCPEdge')['metadata']);
+  const expectDifference = async (workspace: Workspace): Promise<void> => {
+    const before = JSON.parse(getMetadata(workspace));
+    const plan = await workspace.edgewise('plan --detailed-exitcode');
+    expect(plan.exitCode, plan.stdout).toBe(2);
+    expect(plan.stdout).toContain('metadata');
+    expect((await workspace.edgewise('drift')).exitCode).toBe(2);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+    expect(JSON.parse(getMetadata(workspace))).not.toEqual(before);
+  };
+  /** Writes the metadata of the edge. */
+  const set = async (workspace: Workspace, metadata: string): Promise<void> => {
+    await sendByHand(workspace, 'PATCH', `${target.path}/${getLive(workspace, 'TCPEdge')['id']}`, { metadata });
+  };
+
+  it.each<[string, object | string, (user: JsonObject, mark: JsonObject) => JsonObject]>([
+    [
+      'a changed member beside a text that has the old one',
+      { team: 'data' },
+      (_, mark) => ({ team: 'evil', edgewise: { ...mark, text: '{"team":"data"}' } }),
+    ],
+    ['an added member beside an empty text', '', (_, mark) => ({ admin: 'all', edgewise: { ...mark, text: '' } })],
+    ['an added member beside the text', 'owned by data', (_, mark) => ({ admin: 'all', edgewise: mark })],
+    ['a text without members', { team: 'data' }, (_, mark) => ({ edgewise: { ...mark, text: '{"team":"data"}' } })],
+  ])('is a difference: %s', async (_, metadata, change) => {
+    const workspace = await create(metadata);
+    const { edgewise: mark, ...user } = JSON.parse(getMetadata(workspace)) as { readonly edgewise: JsonObject };
+    await set(workspace, JSON.stringify(change(user, mark)));
+    await expectDifference(workspace);
+  });
+
+  it.each([
+    ['a member that a second one of its name hides', { team: 'data' }, '"team":"data"', '"team":"evil","team":"data"'],
+    ['digits that no number keeps', { id: 5 }, '"id":5', '"id":5.00000000000000000001'],
+  ])('is a difference: %s', async (_, metadata, from, to) => {
+    const workspace = await create(metadata);
+    expect(getMetadata(workspace)).toContain(from);
+    await set(workspace, getMetadata(workspace).replace(from, to));
+    const { exitCode, stdout } = await workspace.edgewise('plan --detailed-exitcode');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('metadata');
+    expect((await workspace.edgewise('drift')).exitCode).toBe(2);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect(getMetadata(workspace)).toContain(from);
+    expect((await workspace.edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is gone after a release', async () => {
+    const workspace = await create({ team: 'data' });
+    const { edgewise: mark, ...user } = JSON.parse(getMetadata(workspace)) as { readonly edgewise: JsonObject };
+    await set(workspace, JSON.stringify({ ...user, edgewise: { ...mark, text: 'x' } }));
+    await workspace.edgewise('release TCPEdge/a --yes');
+    expect(getMetadata(workspace)).toBe('{"team":"data"}');
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/kinds/kind.ts';
 import {
   findRetirements,
   isDeliveryInDoubt,
@@ -145,6 +146,10 @@ describe('the token that was delivered last is', () => {
   });
 });
 
+function isOriginalOf(kind: Kind, duplicate: LiveResource, kept: LiveResource): boolean {
+  return isProtectedOriginal(kind, { duplicate, kept, isProtected: duplicate.mark?.protect === true });
+}
+
 describe('a duplicate may be the protected original', () => {
   const kept = createLive({ of: 'k', age: 1 });
   it.each<[boolean, string, Described]>([
@@ -155,15 +160,15 @@ describe('a duplicate may be the protected original', () => {
     [false, 'if it is not protected', { of: 'd', id: 'd', age: 0 }],
     [false, 'if its mark is a copy', { of: 'd', id: 'k', age: 0, protect: true }],
   ])('%s: %s', (isOriginal, _, duplicate) => {
-    expect(isProtectedOriginal(EDGE, createLive(duplicate), kept)).toBe(isOriginal);
+    expect(isOriginalOf(EDGE, createLive(duplicate), kept)).toBe(isOriginal);
   });
 
   it('unless it is a credential without a delivered token', () => {
     const duplicate = createLive({ of: 'd', age: 0, protect: true });
-    expect(isProtectedOriginal(CREDENTIAL, duplicate, kept)).toBe(false);
-    expect(
-      isProtectedOriginal(CREDENTIAL, { ...duplicate, mark: { ...duplicate.mark, delivered: true } as Mark }, kept),
-    ).toBe(true);
+    expect(isOriginalOf(CREDENTIAL, duplicate, kept)).toBe(false);
+    expect(isOriginalOf(CREDENTIAL, { ...duplicate, mark: { ...duplicate.mark, delivered: true } as Mark }, kept)).toBe(
+      true,
+    );
   });
 });
 

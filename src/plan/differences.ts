@@ -1,7 +1,7 @@
 import { readSwitch } from '../access/restrictions.ts';
 import type { Field } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
-import { isModule, type Kind } from '../kinds/kind.ts';
+import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
 import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
@@ -61,7 +61,12 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   const live = { ...compared.live, spec: alignSpellings(compared) };
   const spec = assumeApplied(compared, live, normal);
   const stated = diffSpecs(kind, spec, normal).map((difference) => {
-    const sides = { desired: normal, live: spec, mark: live.mark, refused: findRefusedCreation(compared.live) };
+    const sides = {
+      desired: normal,
+      live: spec,
+      mark: live.mark,
+      refused: isRotatable(kind) ? findRefusedCreation(compared.live) : undefined,
+    };
     return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
   const hidden = kind.role === 'attached' ? listHiddenDifferences(compared) : [];

@@ -202,16 +202,24 @@ describe('a file in the folder of an approved plan', () => {
     },
   );
 
-  it('ends the run with 3, too, as a program on the PATH', async () => {
+  it.each([
+    // A folder that the command line names is none of the PATH, unless the user lives in it.
+    ['is not found', '', { exitCode: 1 }],
+    ['ends the run', 'home', { exitCode: 3, stderr: expect.stringContaining('approved/deliver-it is in') }],
+  ])('does not run as a program on the PATH: it %s', async (_, home, ended) => {
     const files = { 'work/edgewise.yaml': toCommand('deliver-it'), 'approved/deliver-it': SCRIPT };
     const workspace = await createCheckout({ files, executable: 'approved/deliver-it', named: '' });
     const { edgewise, folder } = workspace;
-    const env = { PATH: `${join(folder, 'approved')}:${process.env['PATH']}` };
+    const HOME = join(folder, home === '' ? 'work' : `approved/${home}`);
+    await mkdir(HOME, { recursive: true });
+    const env = { PATH: `${join(folder, 'approved')}:${process.env['PATH']}`, HOME };
     const run = (line: string) => edgewise(line, { env, cwd: join(folder, 'work') });
     await rm(join(folder, '.git'), { recursive: true });
-    expect(await run('plan . -o ../approved/plan.json')).toMatchObject({ exitCode: 0 });
-    const refused = await run('apply . --approved ../approved/plan.json --yes');
-    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('approved/deliver-it is in') });
+    await mkdir(join(folder, 'new'));
+    expect(await run('plan . -o ../new/plan.json')).toMatchObject({ exitCode: 0 });
+    await movePlans(workspace, 'new', 'approved');
+    expect(await run('apply . --approved ../approved/plan.json --yes')).toMatchObject(ended);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
     await movePlans(workspace, 'approved', 'elsewhere');
     expect(await run('apply . --approved ../elsewhere/plan.json --yes')).toMatchObject({ exitCode: 0 });
     expect(existsSync(join(folder, 'ran'))).toBe(true);

@@ -56,7 +56,8 @@ function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'op
 function createFallbackMessage({ response, body }: FailedResponse): string {
   const place = response.headers['location'];
   if (response.status < 400 && place !== undefined) return `the service redirects to ${place}`;
-  return body.trim() === '' ? response.statusText || 'no explanation' : formatBodyExcerpt(body);
+  if (body.trim() === '') return response.statusText || 'no explanation';
+  return isPage(body) ? formatBodyExcerpt(body) : `no explanation (${Buffer.byteLength(body)} bytes)`;
 }
 
 function readErrorText(value: Json | undefined): string | undefined {
@@ -188,7 +189,8 @@ async function receive(
 
 function createFailure(error: unknown, request: HttpRequest, redact: Redactor): unknown {
   const failure = toThrownNetworkError(error, request);
-  if (!(failure instanceof NetworkError) || failure.head === undefined || request.method !== 'GET') return failure;
+  if (!(failure instanceof NetworkError) || request.method !== 'GET') return failure;
+  if (failure.head === undefined || !isPage(failure.head)) return failure;
   const head = formatBodyExcerpt(redact(failure.head));
   return new NetworkError(`${failure.message}: ${head}`, { cause: error, head });
 }
@@ -216,10 +218,19 @@ function parseJsonBody(received: Received, json: Json | undefined): Json {
   return json;
 }
 
-/** Creates the error for an unusable body. Shows only a GET body: the response to a write may contain a token. */
+/**
+ * Creates the error for an unusable body. Quotes only the text of a proxy: what the service sends may have a token, or
+ * values that no output shows.
+ */
 function createBodyError({ request: { method, url }, body }: Received, what: string): NetworkError {
-  const shown = method === 'GET' ? `: ${formatBodyExcerpt(body)}` : ` (${Buffer.byteLength(body)} bytes)`;
+  const shown =
+    method === 'GET' && isPage(body) ? `: ${formatBodyExcerpt(body)}` : ` (${Buffer.byteLength(body)} bytes)`;
   return new NetworkError(`${method} ${formatPathAndQuery(new URL(url))}: the response ${what}${shown}`);
+}
+
+/** Whether a body is no JSON, nor a part of it: the service does not send such a text. */
+function isPage(body: string): boolean {
+  return !/^\s*[[{"]/.test(body);
 }
 
 /** Describes errors with a certain `code` or `name`. */

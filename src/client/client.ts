@@ -13,7 +13,7 @@ import {
 } from '../model/secrets.ts';
 import { sleepFor } from '../model/sleep.ts';
 import type { RateLimit } from '../model/stack.ts';
-import { createApiError, createSendOnce, formatBodyExcerpt, formatPathAndQuery, type Redactor } from './api-error.ts';
+import { createApiError, createSendOnce, formatPathAndQuery, type Redactor } from './api-error.ts';
 import { expectObject } from './parse-response.ts';
 import { isRefusedCursor, readPages } from './read-pages.ts';
 import { RecentStates } from './recent-states.ts';
@@ -98,8 +98,6 @@ export interface Client {
   ) => Promise<JsonObject | null>;
   /** Reads the object at a path. Takes no slot of `limit`. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
-  /** Formats the beginning of JSON for messages: on one line, redacted. */
-  readonly excerpt: (json: Json) => string;
   /**
    * Runs a task as soon as fewer than `concurrency` tasks are running. Never call `list` or `readModule` inside a task:
    * they take a slot of this limit themselves, and could deadlock.
@@ -154,11 +152,9 @@ export function createClient(options: ClientOptions): Client {
   const persist = withRetries(attempt, limiter, options);
   const exchange = createExchange({ persist, apiKey, versionHeader, secrets, clock });
   const states = new RecentStates(now);
-  const excerpt = (json: Json) => formatBodyExcerpt(redact(JSON.stringify(json)));
   const limit = createConcurrencyLimiter(options.concurrency);
   return {
-    ...createReads({ exchange, limit, baseUrl, pageSize, excerpt, states }),
-    excerpt,
+    ...createReads({ exchange, limit, baseUrl, pageSize, states }),
     send: async (method, path, body, { waitSignal, reliesOn } = {}) => {
       const relied = reliesOn && { ...reliesOn, url: joinUrl(baseUrl, reliesOn.path), states };
       const onShown = (json: Json | undefined) => noteWritten(states, { method, path }, json);
@@ -195,7 +191,6 @@ interface ReadOptions {
   readonly limit: ConcurrencyLimiter;
   readonly baseUrl: string;
   readonly pageSize: number;
-  readonly excerpt: Client['excerpt'];
   readonly states: RecentStates;
 }
 
@@ -204,7 +199,6 @@ function createReads({
   limit,
   baseUrl,
   pageSize,
-  excerpt,
   states,
 }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
   const read = <T>(
@@ -225,7 +219,6 @@ function createReads({
         firstUrl: joinUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
         readPage: (url) => read(exchange, { url, waitSignal, onShown }, stop),
         readNextPage: (url) => read(withRefusedCursor(exchange), { url, waitSignal, onShown }, stop),
-        excerpt,
       });
     },
     readModule: async (path, stop) => {

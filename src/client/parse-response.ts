@@ -16,24 +16,19 @@ type Schema = ReturnType<typeof createResourceResponseSchema>;
 /** Caches the schema of each kind and module, because building a schema takes longer than using it. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
-/**
- * Where JSON came from, for messages. `excerpt` formats the beginning of the JSON; it is absent for a response to a
- * write, which may contain a token.
- */
+/** Where JSON came from, for messages. They do not quote the JSON, which may have values that no output shows. */
 export interface ResponseSource {
   readonly place: string;
-  readonly excerpt?: ((json: Json) => string) | undefined;
 }
 
 /** Parses a member of a list as a resource. Throws `NetworkError` if the member does not match the kind's schema. */
-export function parseListedResource(kind: Kind, json: Json, { place, excerpt }: ResponseSource): ListedResource {
+export function parseListedResource(kind: Kind, json: Json, { place }: ResponseSource): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || typeof id !== 'string' || id === '')
-    throw new NetworkError(`${place} is not an object with an id${formatExcerpt(json, excerpt)}`);
-  if (!isId(id))
-    throw new NetworkError(`${place} has an invalid id. An id is ${ID_DESCRIPTION}${formatExcerpt(json, excerpt)}`);
+    throw new NetworkError(`${place} is not an object with an id`);
+  if (!isId(id)) throw new NetworkError(`${place} has an invalid id. An id is ${ID_DESCRIPTION}`);
   const schema = getResponseSchema(kind, () => createResourceResponseSchema(kind, 'response'));
-  expectFit(json, schema, { place: `${place} (${id})`, excerpt });
+  expectFit(json, schema, { place: `${place} (${id})` });
   return { id, json };
 }
 
@@ -53,15 +48,10 @@ function getResponseSchema(table: Kind | Field, create: () => Schema): Schema {
  * Throws `NetworkError` if JSON does not match the schema, or is nested so deeply that recursion could exhaust the
  * stack.
  */
-function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: ResponseSource): void {
+function expectFit(json: JsonObject, schema: Schema, { place }: ResponseSource): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  if (found !== undefined)
-    throw new NetworkError(`${place} does not match the API: ${found.join('; ')}${formatExcerpt(json, excerpt)}`);
-}
-
-function formatExcerpt(json: Json, excerpt: ResponseSource['excerpt']): string {
-  return excerpt === undefined ? '' : `: ${excerpt(json)}`;
+  if (found !== undefined) throw new NetworkError(`${place} does not match the API: ${found.join('; ')}`);
 }
 
 /** Returns the JSON of a response. Throws `NetworkError` unless the JSON is an object. */

@@ -135,7 +135,7 @@ async function readAttachments(
   });
 }
 
-type ModuleReader = Pick<Client, 'readModule' | 'excerpt' | 'shown'>;
+type ModuleReader = Pick<Client, 'readModule' | 'shown'>;
 
 async function readModules(
   client: ModuleReader,
@@ -149,7 +149,6 @@ async function readModules(
     if (json !== null)
       assertModuleMatchesSchema(assertDefined(kind.fields[module], `module ${module}`), json, {
         place: `GET ${path}: the module`,
-        excerpt: client.excerpt,
       });
     return [module, json];
   });

@@ -13,8 +13,6 @@ interface PageSource {
   readonly readPage: (url: URL) => Promise<Json | undefined>;
   /** Reads a page after the first. Resolves with the error if the service rejects the cursor. */
   readonly readNextPage: (url: URL) => Promise<Json | undefined | ApiError>;
-  /** Formats the beginning of JSON for messages. */
-  readonly excerpt: (json: Json) => string;
 }
 
 interface Page {
@@ -100,14 +98,12 @@ function findUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL |
   );
 }
 
-function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, json: Json | undefined): Page {
+function parsePage({ kind, listKey, firstUrl }: PageSource, url: URL, json: Json | undefined): Page {
   const page = expectObject({ method: 'GET', url }, json);
   const list = page[listKey];
-  if (!isJsonArray(list)) throw createPageError(url, `${listKey} is not a list: ${excerpt(page)}`);
+  if (!isJsonArray(list)) throw createPageError(url, `${listKey} is not a list`);
   const place = `GET ${formatPathAndQuery(url)}: ${listKey}`;
-  const resources = list.map((member, index) =>
-    parseListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
-  );
+  const resources = list.map((member, index) => parseListedResource(kind, member, { place: `${place}[${index}]` }));
   return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
 }
 

@@ -72,7 +72,9 @@ describe('an API error', () => {
     expect(error).toHaveProperty('response.details', { count: '3', ids: '["a"]' });
     expect(error).toHaveProperty('response.code', undefined);
     expect(await catchPostError(createResponse({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
-    expect((await catchPostError(createResponse(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
+    expect((await catchPostError(createResponse(['odd']))).message).toBe(
+      'POST /edges/tcp: 400: no explanation (7 bytes)',
+    );
   });
 
   it('shows the start of a body that is not JSON, on one line and escaped', async () => {

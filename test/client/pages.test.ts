@@ -222,27 +222,19 @@ describe('a list that cannot be read whole', () => {
   });
 
   it.each([
-    ['has no list', {}, 'tcp_edges is not a list: {}'],
-    ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list: {"tcp_edges":null}'],
-    ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list: {"tcp_edges":{}}'],
+    ['has no list', {}, 'tcp_edges is not a list'],
+    ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list'],
+    ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list'],
     ['is null', Response.json(null), 'the response is not a JSON object'],
     ['is a list', [[]], 'the response is not a JSON object'],
     ['is empty', new Response(''), 'the response is not a JSON object'],
-    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not an object with an id: null'],
-    [
-      'has a resource without an id',
-      { tcp_edges: [createEdge(1), {}] },
-      'tcp_edges[1] is not an object with an id: {}',
-    ],
-    [
-      'has a resource with an empty id',
-      { tcp_edges: [{ id: '' }] },
-      'tcp_edges[0] is not an object with an id: {"id":""}',
-    ],
+    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not an object with an id'],
+    ['has a resource without an id', { tcp_edges: [createEdge(1), {}] }, 'tcp_edges[1] is not an object with an id'],
+    ['has a resource with an empty id', { tcp_edges: [{ id: '' }] }, 'tcp_edges[0] is not an object with an id'],
     [
       'has a field of the wrong type',
       { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },
-      'tcp_edges[0] (edgtcp_1) does not match the API: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
+      'tcp_edges[0] (edgtcp_1) does not match the API: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string',
     ],
   ])('refuses a page that %s', async (_, answer, message) => {
     expect(await catchListError(answer)).toBe(`${FIRST}: ${message}`);
@@ -255,9 +247,9 @@ describe('a list that cannot be read whole', () => {
     );
   });
 
-  it('refuses a truncated page', async () => {
-    expect(await catchListError(createJsonResponse(JSON.stringify(createPage([1])).slice(0, -2)))).toContain(
-      'the response is not JSON: {"tcp_edges"',
+  it('refuses a truncated page, without the values in it', async () => {
+    expect(await catchListError(createJsonResponse(JSON.stringify(createPage([1])).slice(0, -2)))).toMatch(
+      /the response is not JSON \(\d+ bytes\)$/,
     );
   });
 

@@ -237,7 +237,7 @@ describe('a response', () => {
       '<html>captive portal</html>',
       'GET /x: the response is text/html, not JSON: <html>captive portal</html>',
     ],
-    ['application/json', '{"a":', 'GET /x: the response is not JSON: {"a":'],
+    ['application/json', '{"a":', 'GET /x: the response is not JSON (5 bytes)'],
   ])('of type %s that is not JSON is shown by its first characters', async (type, body, message) => {
     const { client } = createFakeService({ 'GET /x': [new Response(body, { headers: { 'content-type': type } })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('message', message);

@@ -42,7 +42,6 @@ it('gets no function that writes for a read, from a service or from the embedded
     const names = Object.keys(await account.open());
     expect(names.sort()).toEqual([
       'clockSkew',
-      'excerpt',
       'get',
       'limit',
       'list',

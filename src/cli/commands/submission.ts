@@ -151,7 +151,6 @@ async function getSubmission(
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
       parseListedResource(kind, await client.get(path, signal), {
         place: `GET ${path}: the response`,
-        excerpt: client.excerpt,
       }).json;
     if (flags.wait === true) {
       const timeoutMs = flags.waitTimeout ?? parseTimeout(DEFAULT_TIMEOUT);

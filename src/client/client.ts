@@ -1,6 +1,7 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ObservedResponseFields } from '../kinds/read-response.ts';
+import { KINDS } from '../kinds/tables/registry.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
@@ -157,7 +158,10 @@ export function createClient(options: ClientOptions): Client {
     ...createReads({ exchange, limit, baseUrl, pageSize, states }),
     send: async (method, path, body, { waitSignal, reliesOn } = {}) => {
       const relied = reliesOn && { ...reliesOn, url: joinUrl(baseUrl, reliesOn.path), states };
-      const onShown = (json: Json | undefined) => noteWritten(states, { method, path }, json);
+      const onShown = (json: Json | undefined) => {
+        for (const token of listTokens(json)) secrets.addToken(token);
+        noteWritten(states, { method, path }, json);
+      };
       const call = { method, url: joinUrl(baseUrl, path), body, waitSignal, relied, onShown };
       const json = await exchange(call);
       return json === undefined ? null : expectObject(call, json);
@@ -169,6 +173,14 @@ export function createClient(options: ClientOptions): Client {
     clockSkew: () => clock.measure(),
   };
 }
+
+/** Lists what a response shows only once: the token of a new credential. */
+function listTokens(json: Json | undefined): readonly string[] {
+  if (!isJsonObject(json)) return [];
+  return ONE_TIME_FIELDS.map((field) => json[field]).filter((value) => typeof value === 'string');
+}
+
+const ONE_TIME_FIELDS = KINDS.flatMap(({ oneTimeFields }) => oneTimeFields);
 
 /** Records the state that the response to a write shows. A response to a DELETE shows none. */
 function noteWritten(

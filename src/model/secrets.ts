@@ -12,6 +12,7 @@ import { mapConcealedMembers } from './secret-value.ts';
 export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   add: () => undefined,
   addVariable: () => undefined,
+  addToken: () => undefined,
   redact: (text) => text,
   find: () => undefined,
   seal: (template) => ConcealedValue.secret(template),
@@ -34,6 +35,11 @@ export interface SecretRedactor extends ValueConcealer {
    * may contain it. A value of fewer than 12 characters is redacted only as a separate word, one of fewer than 4 not.
    */
   readonly addVariable: (variable: string, value: string) => void;
+  /**
+   * Registers the token of a new credential. It is redacted where it is a word of a text, and not found: its sink gets it.
+   * The cost does not depend on the number of tokens.
+   */
+  readonly addToken: (token: string) => void;
   /** Returns the text with each secret replaced by `standIn`. Default: `[key]` or `[token]`. */
   readonly redact: (text: string, standIn?: string) => string;
   /** Returns a secret in the text, and its first position. `undefined` if the text contains no secret. */
@@ -78,6 +84,9 @@ const MIN_WORD_LENGTH = 4;
 
 const STAND_INS: Readonly<Record<SecretName, string>> = { 'the API key': '[key]', 'a token of the forge': '[token]' };
 
+/** Matches what may be the token of a credential. */
+const TOKEN = /[\w-]{12,}/g;
+
 interface KnownSecret {
   readonly standIn: string;
   readonly matcher: SecretMatcher;
@@ -87,6 +96,7 @@ interface KnownSecret {
 
 export function createSecretRegistry(): SecretRedactor {
   const known = new Map<string, KnownSecret>();
+  const tokens = new Set<string>();
   const addSecret = (value: string, secret: Omit<KnownSecret, 'matcher'>): void => {
     if (!known.has(value)) known.set(value, { ...secret, matcher: createSecretMatcher(value) });
   };
@@ -99,8 +109,13 @@ export function createSecretRegistry(): SecretRedactor {
     addVariable: (variable, value) => {
       if (value.length >= MIN_WORD_LENGTH) addSecret(value, { standIn: `(secret ${variable})` });
     },
-    redact: (text, given) =>
-      [...known.values()].reduce((left, { standIn, matcher }) => matcher.replace(left, given ?? standIn), text),
+    addToken: (token) => {
+      tokens.add(token);
+    },
+    redact: (text, given) => {
+      const left = tokens.size === 0 ? text : text.replace(TOKEN, (word) => (tokens.has(word) ? '[token]' : word));
+      return [...known.values()].reduce((rest, { standIn, matcher }) => matcher.replace(rest, given ?? standIn), left);
+    },
     find: (text) => {
       for (const { name, matcher } of known.values()) {
         const index = name === undefined ? undefined : matcher.search(text);

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isJsonObject } from '../../src/model/json.ts';
 import { type CommandResult, type FakeOptions, runCommand } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
 
 /** A diagnostic quotes lines of a manifest, and a secret is in them, in whatever style of YAML. */
 
@@ -30,9 +31,8 @@ const STYLES: readonly (readonly [string, string])[] = [
   ['the next line behind a comment', `token: # a\n  ${SECRET}`],
   ['a number', `token: ${NUMBER}`],
   ['a number of flow style', `auth: { token: ${NUMBER} }`],
-  ['an anchor', `plain: &a ${SECRET}\n\ntoken: *a`],
-  ['an anchor on a mapping', `plain: &a { x: ${SECRET} }\n\ntoken: { <<: *a, y: 1 }`],
-  ['an alias', `token: &a ${SECRET}\n\nplain: *a`],
+  ['an anchor and an alias', `password: &a ${SECRET}\n\ntoken: *a`],
+  ['a merged mapping', `password: &a { x: ${SECRET} }\n\ntoken: { <<: *a, y: 1 }`],
   ['the name of an anchor', `token: &${SECRET} x`],
   ['a quoted name', `"token": ${SECRET}`],
   ['another spelling of the name', `X-Api-Key: ${SECRET}`],
@@ -42,11 +42,13 @@ const STYLES: readonly (readonly [string, string])[] = [
   ['a secret variable', `token: "Bearer ${D}{secret:HIDDEN} ${SECRET}"`],
 ];
 
-/** Keys below such a name. A plan shows the names of all members, so a valid manifest shows these, too. */
-const KEYS: readonly (readonly [string, string])[] = [
+/** What a plan shows, since it is the name of a member or has another name too. Diagnostics do not quote it. */
+const SHOWN_BY_PLANS: readonly (readonly [string, string])[] = [
   ['a key below the name', `token: { ${SECRET}: x }`],
   ['a quoted key below the name', `token:\n  "${SECRET}": x`],
   ['a key with a mark', `token:\n  ? ${SECRET}\n  : x`],
+  ['an anchor elsewhere', `plain: &a ${SECRET}\n\ntoken: *a`],
+  ['an anchor on a mapping elsewhere', `plain: &a { x: ${SECRET} }\n\ntoken: { <<: *a, y: 1 }`],
 ];
 
 /** What cannot be read, or is read otherwise, in such a place. */
@@ -88,6 +90,11 @@ const COMMANDS = [
 ];
 const OPTIONS = { env: { OFFERED: SECRET, HIDDEN: SECRET, EDGEWISE_ENV: 'OFFERED', EDGEWISE_SECRETS: 'HIDDEN' } };
 
+/** A workspace with a folder for reports. */
+function openWithReports(files: Readonly<Record<string, string>>): Promise<Workspace> {
+  return createWorkspace({ ...files, 'out/.keep': '' });
+}
+
 function indent(text: string, columns: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(columns));
 }
@@ -127,7 +134,9 @@ function expectNoSecret(text: string): void {
 async function expectNoneInAnyRun({ edgewise, folder }: Workspace): Promise<string> {
   const seen: string[] = [];
   for (const line of COMMANDS) {
-    const all = readAll(await edgewise(line, OPTIONS), folder);
+    const ended = await edgewise(line, OPTIONS);
+    expect(ended.stderr).not.toMatch(/cannot be written|edgewise: /);
+    const all = readAll(ended, folder);
     expectNoSecret(all);
     seen.push(all);
   }
@@ -136,34 +145,34 @@ async function expectNoneInAnyRun({ edgewise, folder }: Workspace): Promise<stri
 
 describe('no output and no file quotes a secret', () => {
   it.each(STYLES)('beside a warning: %s', async (_, members) => {
-    const all = await expectNoneInAnyRun(await createWorkspace({ 'a.yaml': toEdge(members) }));
+    const all = await expectNoneInAnyRun(await openWithReports({ 'a.yaml': toEdge(members) }));
     // The diagnostics are there, with their lines.
     expect(all).toContain(`first: "${D}{PLACEHOLDER}"`);
     expect(all).toContain('spec.policy.inbound.actions[0].config.last contains');
   });
 
-  it.each([...STYLES, ...KEYS])('beside an error: %s', async (_, members) => {
+  it.each([...STYLES, ...SHOWN_BY_PLANS])('beside an error: %s', async (_, members) => {
     const more = `${indent(`wrong:\n${indent(members, 2)}`, 2)}\n`;
-    const all = await expectNoneInAnyRun(await createWorkspace({ 'a.yaml': toEdge('plain: 1', more) }));
+    const all = await expectNoneInAnyRun(await openWithReports({ 'a.yaml': toEdge('plain: 1', more) }));
     expect(all).toContain('spec.wrong is not a known field');
   });
 
   it.each(MISTAKES)('that is the mistake: %s', async (_, members) => {
-    const all = await expectNoneInAnyRun(await createWorkspace({ 'a.yaml': toEdge(members) }));
+    const all = await expectNoneInAnyRun(await openWithReports({ 'a.yaml': toEdge(members) }));
     expect(all).toContain('a.yaml:');
   });
 
   it.each(BROKEN)('of a document that cannot be parsed: %s', async (_, members) => {
-    const all = await expectNoneInAnyRun(await createWorkspace({ 'a.yaml': toEdge(members) }));
+    const all = await expectNoneInAnyRun(await openWithReports({ 'a.yaml': toEdge(members) }));
     expect(all).toContain('yaml-syntax');
   });
 
-  it.each(KEYS)('of a valid manifest: %s', async (_, members) => {
-    const { edgewise, folder } = await createWorkspace({ 'a.yaml': toEdge(members) });
+  it.each(SHOWN_BY_PLANS)('of a valid manifest: %s', async (_, members) => {
+    const { edgewise, folder } = await openWithReports({ 'a.yaml': toEdge(members) });
     for (const format of FORMATS) expectNoSecret(readAll(await edgewise(`validate . --format ${format}`), folder));
   });
 
-  it.each([...STYLES, ...KEYS, ...MISTAKES, ...BROKEN])('of standard input: %s', async (_, members) => {
+  it.each([...STYLES, ...SHOWN_BY_PLANS, ...MISTAKES, ...BROKEN])('of standard input: %s', async (_, members) => {
     const { folder } = await createWorkspace();
     const options: FakeOptions = { ...OPTIONS, cwd: folder, stdin: toEdge(members, '  wrong: 1\n') };
     for (const format of FORMATS) {
@@ -193,7 +202,7 @@ apiVersion: edgewise/v1
 kind: Defaults
 spec: { tokens: { token: ${SECRET}, password: [${SECRET}] } }
 `;
-    const all = await expectNoneInAnyRun(await createWorkspace({ 'a.yaml': text }));
+    const all = await expectNoneInAnyRun(await openWithReports({ 'a.yaml': text }));
     expect(all).toContain('spec.request_headers.add.Authorization must be text, but is the number (hidden)');
     expect(all).toContain('spec.tokens.token is not a known field');
   });
@@ -203,7 +212,7 @@ describe('the line of a syntax error', () => {
   const text = toEdge('plain: [ a: b: c ]');
 
   it('is quoted on standard error, and in no report', async () => {
-    const { edgewise } = await createWorkspace({ 'a.yaml': text });
+    const { edgewise } = await openWithReports({ 'a.yaml': text });
     for (const line of ['validate .', 'plan .', 'apply . --yes']) {
       const { stdout, stderr } = await edgewise(line);
       expect(stderr).toContain('18 |             plain: [ a: b: c ]\n');
@@ -212,5 +221,53 @@ describe('the line of a syntax error', () => {
     const { stdout } = await edgewise('plan . --format json');
     expect(stdout).not.toContain('plain:');
     expect(stdout).toContain('"line": 18');
+  });
+});
+
+describe('an error about a response of the service', () => {
+  const path =
+    '/edges/https/edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB/routes/edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB/request_headers';
+  const manifest = `${STACK}${toManifest('HTTPSEdgeRoute', 'checkout', {
+    edge_id: 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+    id: 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+    request_headers: { add: { authorization: `${D}{secret:HIDDEN}` } },
+  })}`;
+
+  it.each([
+    ['that is cut', (text: string) => text.slice(0, -3)],
+    ['that does not match the API', (text: string) => text.replace('"enabled":true', '"enabled":"yes"')],
+  ])('%s does not quote live values', async (_, distort) => {
+    const workspace = await openWithReports({ 'a.yaml': manifest });
+    await sendByHand(workspace, 'PUT', path, { enabled: true, add: { authorization: SECRET } });
+    const transport: FakeOptions['transport'] = async (request) => {
+      const response = await workspace.recorder.transport(request);
+      if (!request.url.endsWith('request_headers')) return response;
+      return new Response(distort(await response.text()), { headers: { 'content-type': 'application/json' } });
+    };
+    const ended = await workspace.edgewise(`plan . -o plan.json ${REPORTS}`, { transport });
+    expect(ended.exitCode).toBe(1);
+    expectNoSecret(readAll(ended, workspace.folder));
+  });
+
+  it('does not show the token of a new credential that the service says elsewhere', async () => {
+    const workspace = await openWithReports({
+      'a.yaml': `${STACK}${toManifest('Credential', 'agent', { description: 'agent' })}`,
+    });
+    let token = '';
+    const transport: FakeOptions['transport'] = async (request) => {
+      const response = await workspace.recorder.transport(request);
+      if (!request.url.includes('credentials') || request.method === 'GET') return response;
+      const json: unknown = await response.json();
+      if (!isJsonObject(json)) return Response.json(json);
+      if (typeof json['token'] === 'string') token = json['token'];
+      return Response.json({ ...json, description: `agent ${token}` }, { status: response.status });
+    };
+    const line = `apply . --yes --token-directory ${join(workspace.folder, 'tokens')} ${REPORTS}`;
+    const ended = await workspace.edgewise(line, { transport });
+    expect(token).toMatch(/_/);
+    const files = readdirSync(join(workspace.folder, 'out')).map((name) => join(workspace.folder, 'out', name));
+    const all = [ended.stdout, ended.stderr, ...files.map((file) => readFileSync(file, 'utf8'))].join('\n');
+    expect(all).toContain('agent [token]');
+    expect(all).not.toContain(token);
   });
 });

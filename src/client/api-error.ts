@@ -1,8 +1,10 @@
 import { inspect } from 'node:util';
+import { KINDS } from '../kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError, StaleStateError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, omitUndefined, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
+import { MIN_SECRET_LENGTH } from '../model/secret-matcher.ts';
 import { createFoundRedactor, redactJson, type SecretRedactor } from '../model/secrets.ts';
 import type { RequestTimes } from './service-clock.ts';
 
@@ -158,18 +160,57 @@ interface AttemptOptions {
  * echo the API key. So no other code of the client redacts. A response is usable if it is complete. A successful response must also have a body of JSON, or
  * none. The body of a response to DELETE is ignored.
  */
-export function createSendOnce(send: Send, { redact, secrets, localMs }: AttemptOptions): SendOnce {
+export function createSendOnce(send: Send, { redact: redactSecrets, secrets, localMs }: AttemptOptions): SendOnce {
+  const newTokens = createNewTokenRedactor();
+  const redact: Redactor = (text) => newTokens.redact(redactSecrets(text));
   return async (request) => {
     const sentMs = localMs();
-    const { response, body: text } = await receive(send, request, redact);
+    const { response: head, body: text } = await receive(send, request, redact);
     const times = { sentMs, receivedMs: localMs() };
-    const isNothing = !isSuccess(response) || request.method === 'DELETE' || text.trim() === '';
+    const isNothing = !isSuccess(head) || request.method === 'DELETE' || text.trim() === '';
     const parsed = parseJson(text);
+    const tokens = isNothing || request.method !== 'POST' ? {} : newTokens.note(parsed);
+    const response = redactHead(head, redact);
     // No message quotes the body of a success.
     const body = isNothing || parsed === undefined ? redactBody(text, parsed, redact) : text;
     const json = isNothing ? undefined : parseJsonBody({ request, response, body }, parsed);
-    return { response, body, times, json: json && redactJson(json, createFoundRedactor(secrets)) };
+    const redactFound = createFoundRedactor(secrets);
+    const shown = json && redactJson(json, (one) => newTokens.redact(redactFound(one)));
+    return { response, body, times, json: isJsonObject(shown) ? { ...shown, ...tokens } : shown };
   };
+}
+
+/** As many new tokens as creations can be under way. */
+const MAX_NEW_TOKENS = 64;
+
+const ONE_TIME_FIELDS: readonly string[] = [...new Set(KINDS.flatMap(({ oneTimeFields }) => oneTimeFields))];
+
+interface NewTokenRedactor {
+  /** Registers the tokens in the response to a creation, and returns them: only there they stay. */
+  readonly note: (response: Json | undefined) => JsonObject;
+  readonly redact: Redactor;
+}
+
+/** Finds the newest tokens of credentials wherever else the service says them, such as in a message of an error. */
+function createNewTokenRedactor(): NewTokenRedactor {
+  const known: string[] = [];
+  return {
+    note: (response) => {
+      const found = ONE_TIME_FIELDS.flatMap((name): readonly [string, string][] => {
+        const value = isJsonObject(response) ? response[name] : undefined;
+        return typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [[name, value]] : [];
+      });
+      known.push(...found.map(([, token]) => token));
+      known.splice(0, known.length - MAX_NEW_TOKENS);
+      return Object.fromEntries(found);
+    },
+    redact: (text) => known.reduce((left, token) => left.replaceAll(token, '[token]'), text),
+  };
+}
+
+function redactHead({ status, statusText, headers }: ReceivedResponse['response'], redact: Redactor) {
+  const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)] as const);
+  return { status, statusText: redact(statusText ?? ''), headers: Object.fromEntries(shown) };
 }
 
 async function receive(
@@ -178,9 +219,7 @@ async function receive(
   redact: Redactor,
 ): Promise<Pick<ReceivedResponse, 'response' | 'body'>> {
   try {
-    const { status, statusText, headers, body } = await send(request);
-    const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)] as const);
-    const response = { status, statusText: redact(statusText ?? ''), headers: Object.fromEntries(shown) };
+    const { body, ...response } = await send(request);
     return { response, body: decodeBodyText(body) };
   } catch (error) {
     throw redactError(createFailure(error, request, redact), redact);

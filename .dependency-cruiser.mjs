@@ -99,6 +99,7 @@ const EFFECTS = [
   'stack/process-host',
   'explain/page-text',
   'stack/run-plan',
+  'stack/unused-patterns',
   'repository/commit-files',
   'repository/missing-manifests',
   'repository/read-changes',

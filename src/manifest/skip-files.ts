@@ -25,11 +25,19 @@ import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-fol
 export interface SkipRule {
   /** Returns the pattern that names a file. `undefined`: the file is not skipped. */
   readonly find: (file: string) => SkipPattern | undefined;
+  /** The patterns of a Stack that name files to skip. Empty for those of Defaults, which are for other stacks, too. */
+  readonly own: readonly SkipPatternInFolder[];
 }
 
 interface SkipPattern {
   readonly text: string;
   readonly place: Place;
+}
+
+/** A pattern by itself, and the folder to which it and the paths that it matches are relative. */
+export interface SkipPatternInFolder extends SkipPattern {
+  readonly folder: string;
+  readonly matches: (path: string) => boolean;
 }
 
 /** Returns the `spec.skip_files` of a file with a Stack or Defaults, as `kind` says. Invalid patterns skip nothing. */
@@ -54,6 +62,16 @@ export function findSkipRuleInFile(
         const index = findIndex(file);
         return index === undefined ? undefined : { text: patterns[index] ?? '', place: locatePattern(index) };
       },
+      own:
+        kind === 'Defaults'
+          ? []
+          : [...patterns.entries()]
+              .filter(([, text]) => !text.startsWith('!'))
+              .map(([index, text]) => {
+                const matchPattern = compileIgnorePatterns([text]);
+                const matches = (path: string): boolean => matchPattern(path) !== undefined;
+                return { text, place: locate(index), folder: dirname(source.file), matches };
+              }),
     };
   }
   return undefined;
@@ -95,6 +113,18 @@ export function suggestSkipPattern(file: string, folder: string, manifests: read
   const folders = names.slice(0, -1).map((_, index) => `${names.slice(0, index + 1).join('/')}/`);
   const found = folders.find((one) => !others.some((other) => other.startsWith(one))) ?? path;
   return found.replaceAll(/[*?[\\]|^[!#]| $/g, (character) => `\\${character}`);
+}
+
+/** Warns of a pattern of a Stack that selects nothing: it has probably a typing error, or another case than the files. */
+export function createUnusedPatternWarning(field: string, pattern: string, place: Place | undefined): Diagnostic {
+  return {
+    code: 'pattern-unused',
+    severity: 'warning',
+    message: `spec.${field} has \`${pattern}\`, which matches no file`,
+    remedy:
+      'Correct it, or remove it. Patterns are relative to the folder of the Stack, and compare case and the form of Unicode.',
+    place,
+  };
 }
 
 /** The files that a rule leaves, the ones that it skips, and an error for each that it must not skip. */

@@ -152,7 +152,7 @@ function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string 
  * Whether a name matches a pattern, in which `*` matches any text. Does not use a regular expression, because one made
  * from a user's pattern could be slow.
  */
-function isPolicyMatch(pattern: string, name: string): boolean {
+export function isPolicyMatch(pattern: string, name: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();
   if (end === undefined) return name === start;

@@ -10,7 +10,7 @@ import {
   visitManifestFiles,
 } from '../manifest/load.ts';
 import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
-import { findSkipRuleInFile, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
+import { findSkipRuleInFile, type SkipPatternInFolder, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -24,6 +24,8 @@ type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 
 interface LoadedStack extends LoadedManifestSources {
   /** The files that `spec.skip_files` names. */
   readonly skipped: readonly SkippedFile[];
+  /** The patterns of the Stack in `spec.skip_files`. */
+  readonly ownSkipPatterns: readonly SkipPatternInFolder[];
 }
 
 /** Reads the manifests of a stack and its Defaults, without the files that `spec.skip_files` names. */
@@ -44,6 +46,7 @@ export async function loadStackManifestSources(
       ...refused,
     ],
     skipped,
+    ownSkipPatterns: rule?.own ?? [],
   };
 }
 

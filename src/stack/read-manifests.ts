@@ -11,6 +11,7 @@ import {
   type ManifestContent,
   readManifestFiles,
 } from '../manifest/load.ts';
+import { createUnusedPatternWarning, type SkipPatternInFolder } from '../manifest/skip-files.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
@@ -27,6 +28,7 @@ import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
 import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
 import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
+import { isUnusedInput, isUnusedSkipPattern } from './unused-patterns.ts';
 
 /** The result of reading and validating manifests. `state` is `undefined` if the manifests are invalid. */
 interface ReadManifests {
@@ -88,6 +90,8 @@ export async function readManifests(
     state === undefined || lint === undefined
       ? []
       : lintManifests(state, { now: context.now(), isForPlan: lint === 'for-plan' });
+  const unused =
+    lint === 'all' ? listUnusedPatternWarnings(state, validated, { ...context, skip: found.ownSkipPatterns }) : [];
   const colliding = lint === 'all' ? await listCollidingNameWarnings(given, context) : [];
   // Before the live state is read.
   const policyFindings =
@@ -98,6 +102,7 @@ export async function readManifests(
       ...loaded.diagnostics,
       ...validated.diagnostics.map((one) => (one.code === 'no-stack' ? nameStackAround(one, given, context) : one)),
       ...refused,
+      ...unused,
       ...colliding,
       ...rules.diagnostics,
       ...lintFindings,
@@ -122,6 +127,24 @@ function listRefused(
   if (state === undefined) return [];
   const context = { cwd, roots, locateInStack: (path: FieldPath) => stack?.locate(path) };
   return listRefusedInStack(state, context);
+}
+
+/** Warns of patterns of the Stack that match no file: `--changed-since` would never select the stack for such an input. */
+function listUnusedPatternWarnings(
+  state: DesiredState | undefined,
+  { stack }: ValidatedManifests,
+  { cwd, skip }: Pick<Host, 'cwd'> & { readonly skip: readonly SkipPatternInFolder[] },
+): readonly Diagnostic[] {
+  const [top] = state?.roots ?? [];
+  const inputs = (state?.stack.inputs ?? []).map((text, index) => ({ text, path: ['spec', 'inputs', index] }));
+  return [
+    ...inputs
+      .filter(({ text }) => top !== undefined && isUnusedInput(text, { cwd, top }))
+      .map(({ text, path }) => createUnusedPatternWarning('inputs', text, stack?.locate(path))),
+    ...skip
+      .filter((pattern) => isUnusedSkipPattern(pattern, cwd))
+      .map(({ text, place }) => createUnusedPatternWarning('skip_files', text, place)),
+  ];
 }
 
 /** Warns of tracked manifests of which a checkout on macOS or Windows has only one. */

@@ -1,16 +1,20 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { findRepository } from '../../files/boundary.ts';
+import { resolveLinks } from '../../files/real-path.ts';
+import { suggestRemedy } from '../../manifest/suggest.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
 import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { StackFolder } from '../../model/stack-tree.ts';
+import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
+import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
-import { findStackAmongOthers, type StackAmongOthers } from '../../run/neighbours.ts';
+import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
@@ -355,6 +359,39 @@ async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCh
   recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
 }
 
+/** Returns all stacks of the repository. `undefined` if the run sees only some of them, or if there is no repository. */
+function findWholeTree(run: StacksRun, found: StackAmongOthers | undefined): StackTree | undefined {
+  const { selected, context } = run;
+  const { cwd } = context;
+  if (!isOfMany(run))
+    return found !== undefined && findRepository(resolve(cwd, found.folder.folder), context) !== undefined
+      ? found.tree
+      : undefined;
+  const root = resolveLinks(resolve(cwd, selected.tree.root));
+  return findRepository(root, context) === root ? selected.tree : undefined;
+}
+
+/** Warns of policies whose `match.stacks` matches no stack of the repository. A name that cannot be read matches all. */
+function listUnusedStackPatterns(policies: readonly Policy[], tree: StackTree | undefined): readonly Diagnostic[] {
+  const { stacks, unread } = tree ?? NO_TREE;
+  const names = stacks.map(({ name }) => name);
+  if (names.length === 0 || unread.length > 0 || names.includes('')) return [];
+  return policies.flatMap(({ document: { name, match, locate } }) =>
+    (match.stacks ?? []).flatMap((pattern, index): readonly Diagnostic[] => {
+      if (names.some((one) => isPolicyMatch(pattern, one))) return [];
+      return [
+        {
+          code: 'pattern-unused',
+          severity: 'warning',
+          message: `Policy/${name}: spec.match.stacks has \`${pattern}\`, which matches no stack of the repository`,
+          remedy: suggestRemedy(pattern, names) ?? 'Correct it, or remove it. `*` stands for any text.',
+          place: locate(['spec', 'match', 'stacks', index]),
+        },
+      ];
+    }),
+  );
+}
+
 async function validateStack(
   run: StacksRun,
   folder: StackFolder,
@@ -366,7 +403,8 @@ async function validateStack(
   const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
   const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
   if (state !== undefined) await checkLikePlan(run, { folder, state, found });
-  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? [])].map(toShown);
+  const unused = listUnusedStackPatterns(read.policies, findWholeTree(run, found));
+  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? []), ...unused].map(toShown);
   const addresses = [...(state?.resources.keys() ?? [])];
   const name = isOfMany(run) ? folder.name || undefined : subject.stack;
   const stack = name === undefined ? {} : { stack: name };

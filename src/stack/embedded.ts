@@ -4,7 +4,8 @@ import { readInput } from '../files/read-input.ts';
 import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { type HttpRequest, isSuccess } from '../model/http.ts';
-import { computeUtf8ByteLength } from '../model/json.ts';
+import { toHarmlessJson } from '../model/job-commands.ts';
+import { computeUtf8ByteLength, measureJson } from '../model/json.ts';
 import { parseApiKey } from '../server/admission.ts';
 import { RequestError } from '../server/failure.ts';
 import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
@@ -155,9 +156,9 @@ function createSnapshotWriter(
   };
   const writeThrough: SnapshotStore['writeThrough'] = (server, onFault) =>
     server.behind((send) => async (request) => {
-      if (!room.take(server, request))
+      const response = await room.use(server, request, () => send(request));
+      if (response === undefined)
         return server.reject(createFullError(), { ...request, path: new URL(request.url).pathname });
-      const response = await send(request);
       if (request.method === 'GET' || !isSuccess(response)) return response;
       isChanged = true;
       await keep(server).catch(onFault);
@@ -175,36 +176,61 @@ function createFullError(): RequestError {
 
 /**
  * How much the snapshot of an account may still grow. A request counts with the most that it can add, until the next
- * snapshot shows what it added.
+ * snapshot shows what it added. Before one is refused, what the server has by then is measured.
  */
 class AccountRoom {
   #room: SnapshotRoom | undefined;
-  /** What was taken since the last snapshot. */
+  /** What was taken since `#room` was measured. */
   #taken = NOTHING;
+  /** The part of it whose requests are not answered yet. */
+  #open = NOTHING;
+  /** Counts the measurements before a refusal: a snapshot that is older than one says nothing new. */
+  #measured = 0;
 
-  /** Takes the room for a request. Returns whether there is enough. */
-  take(server: Server, { method, body }: HttpRequest): boolean {
-    if (method === 'GET' || method === 'DELETE') return true;
-    const size = typeof body === 'string' ? computeUtf8ByteLength(body) : (body?.byteLength ?? 0);
-    this.#room ??= renderSnapshot(server.snapshot()).room;
-    const taken = addRoom(this.#taken, {
-      // Escapes take six bytes at most. A certificate is in no request.
-      bytes: 8 * size + 16_384,
-      values: size + 100,
-      members: 1,
-    });
-    const { bytes, values, members } = this.#room;
-    if (taken.bytes > bytes || taken.values > values || taken.members > members) return false;
-    this.#taken = taken;
-    return true;
+  /** Runs a request, if there is room for it. Resolves with `undefined` if there is none. */
+  async use<T>(server: Server, { method, body }: HttpRequest, run: () => Promise<T>): Promise<T | undefined> {
+    if (method === 'GET' || method === 'DELETE') return run();
+    const most = computeMostAdded(typeof body === 'string' ? body : Buffer.from(body ?? '').toString('utf8'));
+    if (!this.#fits(server, most)) return undefined;
+    this.#taken = addRoom(this.#taken, most);
+    this.#open = addRoom(this.#open, most);
+    try {
+      return await run();
+    } finally {
+      this.#open = addRoom(this.#open, most, -1);
+    }
+  }
+
+  #fits(server: Server, most: SnapshotRoom): boolean {
+    if (this.#room !== undefined && isWithin(addRoom(this.#taken, most), this.#room)) return true;
+    this.#room = renderSnapshot(server.snapshot()).room;
+    this.#taken = this.#open;
+    this.#measured += 1;
+    return isWithin(addRoom(this.#taken, most), this.#room);
   }
 
   /** Writes a snapshot. What was taken before counts until it is written. */
   async measure(write: () => Promise<SnapshotRoom>): Promise<void> {
-    const before = this.#taken;
-    this.#room = await write();
+    // What is not answered yet may not be in the snapshot.
+    const [before, measured] = [addRoom(this.#taken, this.#open, -1), this.#measured];
+    const room = await write();
+    if (measured !== this.#measured) return;
+    this.#room = room;
     this.#taken = addRoom(this.#taken, before, -1);
   }
+}
+
+/** The most that a request can add to a snapshot. What the server adds, such as a certificate, is in no request. */
+function computeMostAdded(body: string): SnapshotRoom {
+  return {
+    bytes: 2 * computeUtf8ByteLength(toHarmlessJson(body)) + 16_384,
+    values: measureJson(body).values + 100,
+    members: 1,
+  };
+}
+
+function isWithin(taken: SnapshotRoom, { bytes, values, members }: SnapshotRoom): boolean {
+  return taken.bytes <= bytes && taken.values <= values && taken.members <= members;
 }
 
 const NOTHING: SnapshotRoom = { bytes: 0, values: 0, members: 0 };

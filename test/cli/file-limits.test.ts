@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { MAX_INPUT_BYTES, MAX_VALUES } from '../../src/model/json.ts';
 import { createServer, writeSnapshotFile } from '../../src/server/index.ts';
-import { createWorkspace } from './workspace.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** What edgewise writes it can read again: plan files, snapshots and the file of the embedded server. */
 
@@ -25,6 +25,21 @@ describe('a snapshot', () => {
         `It ${why}, so it could not be`,
       );
     expect(await readFile(file, 'utf8')).toBe(before);
+  });
+});
+
+describe('the file of the embedded server', () => {
+  it('takes large resources at once, as long as it has room for them', async () => {
+    const toLarge = (index: number): string =>
+      `${toEdge(`e${index}`, 20_001 + index)}  policy: { inbound: [{ name: a, actions: [{ type: log, config: { metadata: { k: "${'x'.repeat(900_000)}" } } }] }] }\n`;
+    const edges = [0, 1, 2, 3].map((index) => [`e${index}.yaml`, toLarge(index).replace('---\n', '')]);
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': STACK, ...Object.fromEntries(edges) });
+    const words = 'apply . --yes --no-rehearsal --base-url embedded:acc.json';
+    expect(await edgewise(words)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('4 writes applied, 0'),
+    });
+    expect(statSync(join(folder, 'acc.json')).size).toBeGreaterThan(3_600_000);
   });
 });
 

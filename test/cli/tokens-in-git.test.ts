@@ -166,7 +166,10 @@ describe('a token folder in a repository', () => {
 
   it('must not be the root, which cannot be ignored', async () => {
     const workspace = await createRepository({ 'm/stack.yaml': toStack('..') });
-    await expectRefused(workspace, 'The token of Credential/agent would be written to agent.token, in a folder that git');
+    await expectRefused(
+      workspace,
+      'The token of Credential/agent would be written to agent.token, in a folder that git',
+    );
     expect((await workspace.edgewise('plan m')).stdout).toContain(
       'Use a folder for nothing but tokens, such as tokens,',
     );

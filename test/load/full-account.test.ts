@@ -28,7 +28,7 @@ describe('the file of the embedded server', () => {
     await writeFile(file, createLargeSnapshot(300_000));
     const server = createServer({ seed: (await readSnapshotFile(file)) ?? {} });
     await writeSnapshotFile(file, server.snapshot());
-    const filler = MAX_INPUT_BYTES - statSync(file).size - 90_000;
+    const filler = MAX_INPUT_BYTES - statSync(file).size - 19_500;
     expect(filler).toBeGreaterThan(0);
     const { externals = [], ...rest } = server.snapshot();
     await writeSnapshotFile(file, { ...rest, externals: [...externals, ...createFiller(filler)] });

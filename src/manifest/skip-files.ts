@@ -70,7 +70,7 @@ export function findSkipRuleInFile(
               .map(([index, text]) => {
                 const matchPattern = compileIgnorePatterns([text]);
                 const matches = (path: string): boolean => matchPattern(path) !== undefined;
-                return { text, place: locate(index), folder: dirname(source.file), matches };
+                return { text, place: locatePattern(index), folder: dirname(source.file), matches };
               }),
     };
   }

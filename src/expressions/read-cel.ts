@@ -76,6 +76,8 @@ const REPLACED_SYNTAX: readonly (readonly [pattern: RegExp, replacement: string]
   // A name that starts with a dot, and a number that does.
   [/(?<=^ ?|[^\w)\]}". ] ?|\bin )\.(?=[A-Za-z_])/g, ''],
   [/(?<=^ ?|[^\w)\]}". ] ?|\bin )\.(?=\d)/g, '0.'],
+  // Names that are reserved in JavaScript, and not in CEL.
+  [/(?<![\w.])(?:__proto__|prototype)\b/g, 'x'],
   // The type of a message.
   [/(?<![\w.])(?!in\b)[A-Za-z_][\w.]* ?(?=\{)/g, ''],
 ];

@@ -477,6 +477,8 @@ describe('expressions', () => {
     ['true ? false'],
     ['conn..client_ip == ""'],
     ['conn.`client-ip` = ""'],
+    ['package'],
+    ['__proto__ && ('],
   ])('that no parser of CEL accepts are an error: %s', (expression) => {
     expect(lint('TCPEdge', toRule(expression))).toMatchObject([{ code: 'expression-syntax', severity: 'error' }]);
   });
@@ -492,6 +494,8 @@ describe('expressions', () => {
     ['conn.client_ip == r"\\"'],
     ['conn.client_ip\f== ""'],
     ['conn.geo.all(conn.x, true)'],
+    ['__proto__'],
+    ['prototype.a == conn.geo.city'],
     [`${'('.repeat(300)}true${')'.repeat(300)}`],
   ])('that only edgewise does not know are a warning that says so: %s', (expression) => {
     const found = lint('TCPEdge', toRule(expression));

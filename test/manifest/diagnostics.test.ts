@@ -21,6 +21,8 @@ const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
 
 /** Codes of manifests that other tests of this folder, or tests of many stacks, cover. */
 const ELSEWHERE: readonly string[] = [
+  'colliding-names',
+  'pattern-unused',
   'claimed-elsewhere',
   'duplicate-stack',
   'file-unreadable',

@@ -1,5 +1,3 @@
-import type { FieldPath } from './state.ts';
-
 /** A position in a file. Lines and columns count from 1; columns count UTF-16 units. */
 export interface Place {
   /** The path as the user gave it, or `<stdin>`. */
@@ -18,7 +16,7 @@ export interface TextRange {
 }
 
 /** Returns the position of a path in a document, or of its start. `part`: that of a part of the text there. */
-export type LocateInDocument = (path?: FieldPath, part?: TextRange) => Place;
+export type LocateInDocument = (path?: readonly (string | number)[], part?: TextRange) => Place;
 
 /**
  * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not

@@ -21,7 +21,7 @@ describe('the file of the embedded server', () => {
   it('has room for what is applied, or the apply fails and the file can still be read', {
     timeout: 120_000,
   }, async () => {
-    const ports = Array.from({ length: 12 }, (_, index) => toEdge(`e${index}`, 20_001 + index));
+    const ports = Array.from({ length: 40 }, (_, index) => toEdge(`e${index}`, 20_001 + index));
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': `${STACK}${ports.join('')}` });
     const file = join(folder, 'acc.json');
     // Read and written once, so that it has the form and the size of a snapshot.
@@ -42,7 +42,7 @@ describe('the file of the embedded server', () => {
     expect(Number(applied)).toBeGreaterThan(0);
     expect(statSync(file).size).toBeLessThanOrEqual(MAX_INPUT_BYTES);
     const again = await edgewise(`plan m.yaml --no-rehearsal ${words}`);
-    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`${12 - Number(applied)} to create`) });
+    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`${40 - Number(applied)} to create`) });
   });
 });
 

@@ -58,9 +58,10 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
     }
     const found = readVariable(name, env.offered, env.variables);
     if (found === 'withheld') withheld.push(name);
-    else if (fallback !== undefined) return found.value || fallback;
+    else if (found.value) return `${EDGE}${found.value}${EDGE}`;
+    else if (fallback !== undefined) return fallback;
     else if (found.value === undefined) unset.push(name);
-    else return found.value.replaceAll('${secret:', () => '$${secret:');
+    else return '';
     return whole;
   };
   const filled = text.replace(VARIABLE, (...match: [string, string | undefined, string | undefined]) => {
@@ -69,7 +70,23 @@ export function replaceEnvironmentVariables(text: string, env: ManifestEnvironme
     isTooLong ||= length > MAX_LENGTH;
     return isTooLong ? '' : part;
   });
-  return isTooLong ? { text, unset, withheld, malformed, isTooLong } : { text: filled, unset, withheld, malformed };
+  if (isTooLong) return { text, unset, withheld, malformed, isTooLong };
+  return { text: escapeSecretsOfValues(filled), unset, withheld, malformed };
+}
+
+/** Stands around the value of each variable until all are filled in. No variable and no YAML can contain it. */
+const EDGE = '\0';
+
+/** The start of a secret's placeholder, also where parts of it come from variables. */
+const SECRET_START = new RegExp([...'${secret:'].map((one) => one.replace(/[${]/, '\\$&')).join(`${EDGE}*`), 'g');
+
+/** Escapes what variables contain of a secret's placeholder, alone or together with the text around them. */
+function escapeSecretsOfValues(filled: string): string {
+  if (!filled.includes(EDGE)) return filled;
+  const inValue = (at: number): boolean => (filled.slice(0, at).split(EDGE).length - 1) % 2 === 1;
+  return filled
+    .replace(SECRET_START, (start, at: number) => (start.includes(EDGE) || inValue(at) ? `$${start}` : start))
+    .replaceAll(EDGE, '');
 }
 
 /** Returns the value of a variable for a `${secret:NAME}`. `undefined` if it is unset, empty, or not offered. */

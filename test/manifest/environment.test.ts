@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_ENVIRONMENT, replaceEnvironmentVariables } from '../../src/manifest/environment.ts';
+import { listSecretNames } from '../../src/model/secret-value.ts';
 
 const VARIABLES = {
   NAME: 'value',
@@ -33,6 +34,28 @@ describe('variables in a text', () => {
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
   ])('are filled in: %s becomes %s', (text, filled, unset) => {
     expect(replaceEnvironmentVariables(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
+  });
+
+  it.each([
+    ['alone', `v ${D}{env:V}`, { V: `a ${D}{secret:W} b` }, `v a ${D}${D}{secret:W} b`],
+    ['with a default', `v ${D}{env:V:-none}`, { V: `a ${D}{secret:W} b` }, `v a ${D}${D}{secret:W} b`],
+    ['with an empty default', `${D}{env:V:-}`, { V: `${D}{secret:W}` }, `${D}${D}{secret:W}`],
+    ['that is escaped already', `${D}{env:V}`, { V: `${D}${D}{secret:W}` }, `${D}${D}${D}{secret:W}`],
+    ['together with the text behind it', `${D}{env:V}{secret:W}`, { V: D }, `${D}${D}{secret:W}`],
+    ['together with the text before it', `${D}${D}${D}${D}{env:V}`, { V: '{secret:W}' }, undefined],
+    ['together with another variable', `${D}{env:V}${D}{env:X}`, { V: `${D}{sec`, X: 'ret:W}' }, `${D}${D}{secret:W}`],
+    [
+      'beside one of the manifest',
+      `${D}{secret:W} ${D}{env:V}`,
+      { V: `${D}{secret:W}` },
+      `${D}{secret:W} ${D}${D}{secret:W}`,
+    ],
+  ])('name no secret by the value of a variable: %s', (_, text, variables, filled) => {
+    const env = { variables, offered: Object.keys(variables), offeredSecrets: ['W'] };
+    const found = replaceEnvironmentVariables(text, env).text;
+    if (filled !== undefined) expect(found).toBe(filled);
+    const own = listSecretNames(text);
+    expect(listSecretNames(found)).toEqual(own);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { assertNever } from '../model/errors.ts';
 import { parseCel, readCelNames } from './read-cel.ts';
 
 /**
@@ -36,6 +37,13 @@ function fold(node: ASTNode, depth = 0): boolean | 'depends' {
       return foldJoined(node.args.map(read), false);
     case '||':
       return foldJoined(node.args.map(read), true);
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return compareConstants(node.op, node.args);
     case 'in':
       return isEmptyList(node.args[1]) ? false : 'depends';
     case '?:': {
@@ -47,6 +55,34 @@ function fold(node: ASTNode, depth = 0): boolean | 'depends' {
     }
     default:
       return 'depends';
+  }
+}
+
+/** Compares two constants of one type. */
+function compareConstants(
+  op: '==' | '!=' | '<' | '<=' | '>' | '>=',
+  [left, right]: readonly [ASTNode, ASTNode],
+): boolean | 'depends' {
+  if (left.op !== 'value' || right.op !== 'value') return 'depends';
+  const [first, second] = [left.args, right.args];
+  if (typeof first !== typeof second || !['bigint', 'number', 'string', 'boolean'].includes(typeof first))
+    return 'depends';
+  const [one, other] = [first, second] as readonly [string | number | bigint, string | number | bigint]; // checked above
+  switch (op) {
+    case '==':
+      return one === other;
+    case '!=':
+      return one !== other;
+    case '<':
+      return one < other;
+    case '<=':
+      return one <= other;
+    case '>':
+      return one > other;
+    case '>=':
+      return one >= other;
+    default:
+      return assertNever(op);
   }
 }
 

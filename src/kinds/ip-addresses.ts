@@ -35,7 +35,7 @@ export function isCidr(text: string): boolean {
 
 /** Returns the IP version of which the blocks together cover every address. `undefined` if they cover none. */
 export function findCoveredVersion(texts: readonly string[]): CidrBlock['family'] | undefined {
-  const blocks = texts.flatMap((text) => parseCidr(text) ?? []);
+  const blocks = texts.flatMap((text) => parseCidr(text) ?? []).map(toUnmapped);
   return ([4, 6] as const).find((version) => {
     let next = 0n; // the first address that no block covers so far
     for (const { first, end } of listRanges(blocks, version)) if (first <= next && end > next) next = end;
@@ -59,6 +59,13 @@ function parseCidr(text: string): CidrBlock | undefined {
   if (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= WIDTH[family])) return undefined;
   const number = family === 4 ? parseIpv4(address) : parseIpv6(address);
   return number === undefined ? undefined : { family, address: number, bits: Number(bits ?? WIDTH[family]) };
+}
+
+/** A block of IPv4 addresses that is written as IPv6, such as `::ffff:10.0.0.0/104`, is one of IPv4. */
+function toUnmapped(block: CidrBlock): CidrBlock {
+  const { family, address, bits } = block;
+  const isMapped = family === 6 && bits >= 96 && address >> 32n === 0xffffn;
+  return isMapped ? { family: 4, address: address & 0xffffffffn, bits: bits - 96 } : block;
 }
 
 function clearHostBits({ family, address, bits }: CidrBlock): bigint {

@@ -99,6 +99,15 @@ const JUDGED: readonly (readonly [field: string, value: Json | undefined, effect
     'open inbound[0].actions[0].config.deny: it allows and denies the same addresses',
   ],
   ['TCPEdge.policy', toIpPolicy({ allow: ['0.0.0.0/0'], deny: ['10.0.0.0/8'] }), 'restricts'],
+  ...[['::ffff:0.0.0.0/96'], ['0.0.0.0/1', '::ffff:128.0.0.0/97']].map(
+    (allow) =>
+      [
+        'TCPEdge.policy',
+        toIpPolicy({ allow }),
+        `open inbound[0].actions[0].config.allow: ${allow.join(', ')} covers every IPv4 address`,
+      ] as const,
+  ),
+  ['TCPEdge.policy', toIpPolicy({ allow: ['::ffff:0.0.0.0/97'] }), 'restricts'],
   ...[['::/0'], ['10.0.0.0/8', '0.0.0.0/0'], ['0.0.0.0/1', '128.0.0.0/2', '192.0.0.0/2'], ['8000::/1', '::/1']].map(
     (allow) =>
       [

@@ -11,6 +11,7 @@ test.each([
   ['\ud800x\udc00', '\\ud800x\\udc00'],
   ['\u{e0041}', '\\udb40\\udc41'],
   ['\u3164\ufe0f', '\\u3164\\ufe0f'],
+  ['Postgres\u2800', 'Postgres\\u2800'],
   ['\ufffe\u{1ffff}', '\\ufffe\\ud83f\\udfff'],
   ['a\r\n\tb', 'a\\r\\n\\tb'],
 ])('shows %j as %s, and that unchanged', (text, shown) => {

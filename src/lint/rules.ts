@@ -408,8 +408,8 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
     return [
       {
         path,
-        message: `${formatPath(path)} is \`${value}\`, which is not known here; known: ${type.known.join(', ')}`,
-        remedy: `${nearest === undefined ? 'Use an action that is known for this traffic.' : `Did you mean \`${nearest}\`?`} A newer service may know others. One that does not know it may apply nothing.`,
+        message: `${formatPath(path)} is \`${value}\`, which is not known here; known: ${type.known.join(', ')}. A service that does not know it may apply nothing`,
+        remedy: `${nearest === undefined ? 'Use an action that is known for this traffic.' : `Did you mean \`${nearest}\`?`} A newer service may know others.`,
       },
     ];
   });

@@ -1,6 +1,7 @@
 import { escapeJobCommands } from '../model/job-commands.ts';
 import type { Document } from './document.ts';
 import type { FormatOptions, Report, ReportRenderer, StacksReportRenderer, StacksRunReport } from './report.ts';
+import { numberReport } from './view/redact.ts';
 
 /** Writes a report in chunks of whole lines, so that a long report never exists as one text. */
 export type ReportWriter<R extends Report | StacksRunReport = Report> = (
@@ -54,7 +55,7 @@ function forPeople(load: () => Promise<(document: Document, options: FormatOptio
   return {
     load: async () => {
       const [write, { createDocument }] = await loadAll();
-      return (report, options) => write(createDocument(report, options), options);
+      return (report, options) => write(createDocument(numberReport(report), options), options);
     },
     loadForStacks: async () => {
       const [write, { createStacksDocument }] = await loadAll();
@@ -71,7 +72,7 @@ function forPrograms(
   return {
     load: async () => {
       const render = await load();
-      return (report, options) => [render(report, options)];
+      return (report, options) => [render(numberReport(report), options)];
     },
     loadForStacks: async () => {
       const [render, { prepareStacksRun }] = await Promise.all([loadForStacks(), import('./view/stacks-view.ts')]);

@@ -1,10 +1,11 @@
 import { createDocument, createStacksDocument } from './documents/create-document.ts';
 import type { FormatOptions, Report, StacksRunReport } from './report.ts';
 import { writeText } from './text/write-text.ts';
+import { numberReport } from './view/redact.ts';
 
 /** A report as a text for a terminal. Ends with a line break. Does not escape job commands: streams of the CLI do. */
 export function renderTextReport(report: Report, options: FormatOptions): string {
-  return [...writeText(createDocument(report, options), options)].join('');
+  return [...writeText(createDocument(numberReport(report), options), options)].join('');
 }
 
 /** A run over many stacks as a text for a terminal. */

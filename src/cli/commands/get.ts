@@ -25,7 +25,7 @@ import { renderRunText } from '../../report/render-text.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
-import { redactInventory } from '../../report/view/redact.ts';
+import { numberInventory } from '../../report/view/redact.ts';
 import { formatStackTitle } from '../../report/view/stacks-view.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
@@ -155,7 +155,13 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
         if (name === 'json' || name === 'yaml') context.stdout.write(renderResult(found, name, parts));
         if (isMany) return showMany(found, { flags: given, isOne: false, context }, { run, parts });
         for (const [, inventory] of found)
-          context.stdout.write(renderInventory(inventory, { flags: given, isOne: one !== undefined, context }));
+          context.stdout.write(
+            renderInventory(numberInventory(inventory, createHiddenNumbers()), {
+              flags: given,
+              isOne: one !== undefined,
+              context,
+            }),
+          );
         return EXIT.success;
       },
     },
@@ -211,7 +217,7 @@ function renderResult(
   const entries = parts.map(({ folder, name, report }) => {
     const [, inventory] = found.find(([one]) => parts.length === 1 || one.folder === folder) ?? [];
     if (inventory === undefined) return { ...createResultEntry(report), stack: name, folder };
-    return { ...createInventoryEntry(redactInventory(inventory, numbers)), folder };
+    return { ...createInventoryEntry(numberInventory(inventory, numbers)), folder };
   });
   return format === 'json' ? renderResultJson('get', entries) : renderPlainYaml(createResultDocument('get', entries));
 }
@@ -225,7 +231,7 @@ function showMany(
   const { context } = options;
   const numbers = createHiddenNumbers();
   for (const [folder, one] of found) {
-    const text = renderInventory(redactInventory(one, numbers), options);
+    const text = renderInventory(numberInventory(one, numbers), options);
     const isTable = options.flags.format.name === 'table';
     context.stdout.write(
       isTable ? `── ${formatStackTitle(folder)}\n${text}\n` : text.replace(/^(?=.)/gm, `${folder.name}\t`),

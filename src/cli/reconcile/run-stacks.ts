@@ -12,6 +12,7 @@ import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
+import { numberReport } from '../../report/view/redact.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
@@ -227,7 +228,14 @@ export async function planStacks(
 /** Writes the plan file or, for many stacks, one for each, also if its plan failed. Without a stack, one file says so. */
 async function writePlans(out: string, run: StacksRun, parts: readonly StackReportPart[]): Promise<void> {
   const write = (file: string, part: StackReportPart | undefined): Promise<void> =>
-    writePlanFile(file, renderResultJson('plan', part === undefined ? [] : [createStackEntry(part)]), run.context);
+    writePlanFile(
+      file,
+      renderResultJson(
+        'plan',
+        part === undefined ? [] : [createStackEntry({ ...part, report: numberReport(part.report) })],
+      ),
+      run.context,
+    );
   if (!isOfMany(run)) return write(out, parts[0]);
   if (parts.length === 0) return write(join(out, NO_STACK_FILE), undefined);
   const names = namePlanFiles(parts);

@@ -20,7 +20,7 @@ import type { PolicyTestResults } from '../../model/policy.ts';
 import { toFileJson } from '../../model/secret-value.ts';
 import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
 import { createApplyView } from '../view/apply-view.ts';
-import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
+import { numberPlan, redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
 /**
@@ -148,7 +148,7 @@ export function renderPlanJson(
     readonly blocking?: readonly SafetyViolation[] | undefined;
   } = {},
 ): string {
-  return renderResultJson('plan', [{ folder, ...createPlanEntry(plan, blocking) }]);
+  return renderResultJson('plan', [{ folder, ...createPlanEntry(numberPlan(plan), blocking) }]);
 }
 
 function createPlanEntry(plan: Plan, blocking: readonly SafetyViolation[]): ResultEntry {
@@ -159,7 +159,7 @@ function createPlanEntry(plan: Plan, blocking: readonly SafetyViolation[]): Resu
 
 /** A JSON document with the plan and the result of its apply. */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: ApplyFailure = {}): string {
-  return renderResultJson(plan.mode, [createApplyEntry(plan, result, more)]);
+  return renderResultJson(plan.mode, [createApplyEntry(numberPlan(plan), result, more)]);
 }
 
 /** Why an apply ended early. */

@@ -13,26 +13,61 @@ import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 import type { Report, StacksRunReport } from '../report.ts';
 
-/** The lists that are redacted and numbered already: a run over many stacks does so before one stack is rendered. */
-const NUMBERED = new WeakSet<object>();
+/**
+ * Two things that every output needs. One-time fields (secrets that only the response to a create contains) are removed by
+ * each view and each format. Hidden values are numbered once, where an output begins: equal ones have one number in it.
+ */
 
-function redactOnce<T>(list: readonly T[], redact: (one: T) => T): readonly T[] {
-  if (NUMBERED.has(list)) return list;
-  const redacted = list.map(redact);
-  NUMBERED.add(redacted);
-  return redacted;
+/** Removes one-time fields from the whole plan. */
+export function redactPlan(plan: Plan): Plan {
+  return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
 }
 
-/**
- * Removes one-time fields (secrets that only the response to a create contains) from the whole plan, and numbers its
- * hidden values. Every renderer calls this function first. `numbers`: those of an output with several plans.
- */
-export function redactPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumbers()): Plan {
+/** Numbers the hidden values of a report by their first appearance. `numbers`: those of an output with several reports. */
+export function numberReport(report: Report, numbers: HiddenNumbers = createHiddenNumbers()): Report {
+  switch (report.about) {
+    case 'plan':
+    case 'apply':
+      return { ...report, plan: numberPlan(report.plan, numbers) };
+    case 'drift':
+      return { ...report, drift: numberDrift(report.drift, numbers) };
+    case 'comparison':
+    case 'validation':
+    case 'failure':
+      return report;
+    default:
+      return assertNever(report);
+  }
+}
+
+/** Numbers the reports of all stacks of a run together. */
+export function numberStacksRun(run: StacksRunReport): StacksRunReport {
+  const numbers = createHiddenNumbers();
+  return { ...run, parts: run.parts.map((part) => ({ ...part, report: numberReport(part.report, numbers) })) };
+}
+
+export function numberPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumbers()): Plan {
   return {
     ...plan,
-    changes: redactOnce(plan.changes, (change) => numberChange(redactChange(change), numbers)),
-    writes: redactOnce(plan.writes, (write) => numberWrite(redactWrite(write), numbers)),
+    changes: plan.changes.map((change) => numberChange(change, numbers)),
+    writes: plan.writes.map((write) => numberWrite(write, numbers)),
   };
+}
+
+function numberDrift(drift: Drift, numbers: HiddenNumbers): Drift {
+  const changes = drift.changes.map(
+    (change): DriftedChange => ({
+      ...change,
+      ...numberChange(change, numbers),
+      driftDangers: change.driftDangers?.map((danger) => numberSides(danger, numbers)),
+    }),
+  );
+  return { ...drift, changes };
+}
+
+export function numberInventory(inventory: StackInventory, { inObject }: HiddenNumbers): StackInventory {
+  const number = (one: OwnedResource) => ({ ...one, live: { ...one.live, spec: inObject(one.live.spec) } });
+  return { ...inventory, resources: inventory.resources.map(number) };
 }
 
 function numberChange(change: Change, numbers: HiddenNumbers): Change {
@@ -101,48 +136,20 @@ function redactExtraChanges(changes: readonly ExtraChange[]): readonly ExtraChan
   });
 }
 
-export function redactDrift(drift: Drift, numbers: HiddenNumbers = createHiddenNumbers()): Drift {
-  const redact = (change: DriftedChange): DriftedChange => ({
-    ...change,
-    ...numberChange(redactChange(change), numbers),
-    driftDangers: change.driftDangers?.map((danger) => numberSides(danger, numbers)),
-  });
-  return { ...drift, changes: redactOnce(drift.changes, redact) };
+export function redactDrift(drift: Drift): Drift {
+  return { ...drift, changes: drift.changes.map((change) => ({ ...change, ...redactChange(change) })) };
 }
 
-export function redactInventory(
-  inventory: StackInventory,
-  numbers: HiddenNumbers = createHiddenNumbers(),
-): StackInventory {
-  const redact = (one: OwnedResource) => ({ ...one, live: redactLive(one.live, numbers) });
-  return { ...inventory, resources: redactOnce(inventory.resources, redact) };
+export function redactInventory(inventory: StackInventory): StackInventory {
+  return {
+    ...inventory,
+    resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })),
+  };
 }
 
-/** Redacts the reports of all stacks of a run with common numbers: equal hidden values have one number in an output. */
-export function redactStacksRun(run: StacksRunReport): StacksRunReport {
-  const numbers = createHiddenNumbers();
-  return { ...run, parts: run.parts.map((part) => ({ ...part, report: redactReport(part.report, numbers) })) };
-}
-
-function redactReport(report: Report, numbers: HiddenNumbers): Report {
-  switch (report.about) {
-    case 'plan':
-    case 'apply':
-      return { ...report, plan: redactPlan(report.plan, numbers) };
-    case 'drift':
-      return { ...report, drift: redactDrift(report.drift, numbers) };
-    case 'comparison':
-    case 'validation':
-    case 'failure':
-      return report;
-    default:
-      return assertNever(report);
-  }
-}
-
-function redactLive(live: LiveResource, { inObject }: HiddenNumbers): LiveResource {
+function redactLive(live: LiveResource): LiveResource {
   const secrets = listSecrets(live.kind);
-  return { ...live, spec: inObject(redactSpec(live.spec, secrets)), computed: redactSpec(live.computed, secrets) };
+  return { ...live, spec: redactSpec(live.spec, secrets), computed: redactSpec(live.computed, secrets) };
 }
 
 function redactChange(change: Change): Change {

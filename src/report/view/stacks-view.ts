@@ -12,7 +12,7 @@ import { createFailureView } from './diagnostic-view.ts';
 import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
-import { redactDrift, redactPlan, redactStacksRun } from './redact.ts';
+import { numberStacksRun, redactDrift, redactPlan } from './redact.ts';
 import {
   countWriteOutcomes,
   formatCount,
@@ -399,7 +399,7 @@ function isQuietDrift(drift: Drift): boolean {
 
 /** Prepares a run for a format: it says what an account has only once, and equal hidden values have one number. */
 export function prepareStacksRun(run: StacksRunReport): StacksRunReport {
-  return redactStacksRun(withUnmanagedOncePerAccount(run));
+  return numberStacksRun(withUnmanagedOncePerAccount(run));
 }
 
 /**

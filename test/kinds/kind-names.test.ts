@@ -13,6 +13,10 @@ const NAMED: readonly (readonly [why: string, files: string])[] = [
   ['what a seed says about such behaviour', 'src/{schemas,server}/{seed,service,server,behaviour}.ts'],
   ['an example of a manifest', 'src/manifest/starter.ts'],
   ['fields that were retired', 'src/settings/retired.ts'],
+  [
+    'variables of build systems and of commands, whose names have such words',
+    'src/model/{system-tokens,token-variables}.ts',
+  ],
 ];
 
 const EXPECTED = new Set(NAMED.flatMap(([, files]) => globSync(files)));

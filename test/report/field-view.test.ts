@@ -210,10 +210,10 @@ test('moves notes below a value without room behind it', () => {
 
 test('shows nothing, null and empty lists as no value, and empty text as text', () => {
   const render = (to: Json) =>
-    renderUpdate('SSHUserCertificate', createDifference('extensions.permit-pty', { from: 'x', to }));
-  expect(render(null)).toBe('extensions.permit-pty: "x" → (none)');
-  expect(render([])).toBe('extensions.permit-pty: "x" → (none)');
-  expect(render('')).toBe('extensions.permit-pty: "x" → ""');
+    renderUpdate('SSHUserCertificate', createDifference('critical_options.force-command', { from: 'x', to }));
+  expect(render(null)).toBe('critical_options.force-command: "x" → (none)');
+  expect(render([])).toBe('critical_options.force-command: "x" → (none)');
+  expect(render('')).toBe('critical_options.force-command: "x" → ""');
 });
 
 test('adds a note only to values that may have changed at the service', () => {

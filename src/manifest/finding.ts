@@ -174,10 +174,14 @@ function findMember(value: Json | undefined, step: string | number): Json | unde
   return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
-/** Replaces a value in a text that has it as a word. */
+/** Replaces a value in a text that has it as a word. Not by a pattern: a value may be longer than patterns can be. */
 function hideWord(text: string, value: string): string {
-  const word = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  return value === '' ? text : text.replace(new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g'), '(hidden)');
+  if (value === '') return text;
+  const [first = '', ...parts] = text.split(value);
+  return parts.reduce((before, after) => {
+    const isInWord = /[A-Za-z0-9]$/.test(before) || /^[A-Za-z0-9]/.test(after);
+    return `${before}${isInWord ? value : '(hidden)'}${after}`;
+  }, first);
 }
 
 /** Quotes the value as it is written: YAML reads 1.10 as 1.1. `undefined` if its text is not known. */

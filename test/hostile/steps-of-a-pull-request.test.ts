@@ -39,6 +39,10 @@ describe('the key', () => {
   it('is in no variable but its own, in no step with the token of the forge, and in no result of a run', async () => {
     const lure = ['API_KEY', 'INPUT_API_KEY', 'KEY', 'INPUTS_API_KEY'].map((name) => `\${env:${name}:-nothing}`);
     await write({ 'manifests/a.yaml': toStack('a') + toDescribed(lure.join(' ')) });
+    const lured = await run('plan');
+    expect(lured.outputs['exit-code'], lured.log).toBe('3');
+    expect(lured.log).not.toContain(KEY);
+    await write({ 'manifests/a.yaml': toStack('a') + toDescribed('nothing') });
     const ran = await run('plan');
     expect(ran.exitCode, ran.log).toBe(0);
     expect(ran.outputs).toMatchObject({ 'exit-code': '2', 'has-changes': 'true', counts: '{"create":1}' });
@@ -50,7 +54,9 @@ describe('the key', () => {
     expect(tokens).toEqual([false, true, false]);
     expect(forge.comments).toHaveLength(1);
     expect(
-      [ran.log, ran.summary, ...forge.comments.map(({ body }) => body), ...(await readArtifacts())].join('\n'),
+      [lured.log, ran.log, ran.summary, ...forge.comments.map(({ body }) => body), ...(await readArtifacts())].join(
+        '\n',
+      ),
     ).not.toContain(KEY);
   });
 

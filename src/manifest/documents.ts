@@ -25,7 +25,7 @@ import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './envi
 import {
   createDiagnostic,
   type DiagnosticSubject,
-  type DocumentPosition,
+  type DocumentSource,
   locateDiagnostic,
   type ManifestDocument,
   type ManifestFinding,
@@ -126,13 +126,13 @@ function createSyntaxDiagnostic(
 
 /** A document or a member of a `List`, before its kind is known. */
 interface Candidate {
-  readonly position: DocumentPosition;
+  readonly position: DocumentSource;
   readonly value: Json;
   readonly isBroken: boolean;
 }
 
 /** Returns the document, followed by its members if it is a `List`. */
-function unfold(parsed: ParsedDocument, position: DocumentPosition, value: Json): readonly Candidate[] {
+function unfold(parsed: ParsedDocument, position: DocumentSource, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
   const origin = findKustomizeOriginFile(value);
   const own = origin === undefined ? position : { ...position, origin };

@@ -1,9 +1,8 @@
+import type { Place } from '../model/place.ts';
 import { toPrintable } from '../model/printable.ts';
 
-/** The position of a caret. `line` and `column` count from 1; `length` is in UTF-16 units. */
-interface Caret {
-  readonly line: number;
-  readonly column: number;
+/** Where a caret begins, and its length in UTF-16 units. */
+interface Caret extends Pick<Place, 'line' | 'column'> {
   readonly length: number;
 }
 

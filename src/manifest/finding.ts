@@ -19,7 +19,7 @@ import { suggest, suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
 export interface ManifestDocument {
-  readonly position: DocumentPosition;
+  readonly position: DocumentSource;
   readonly kind: string;
   /** Absent if the name is missing or invalid, or if the kind is `Defaults`. */
   readonly address: Address | undefined;
@@ -118,7 +118,7 @@ export function shortenMessage(message: string): string {
 }
 
 /** Returns the position of a finding and, if a tool made the document, its source file. */
-export function locate(position: DocumentPosition, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
+export function locate(position: DocumentSource, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
   const { source, origin } = position;
   const span = findSpan(position, path, target);
   const found = source.toPlace((part === undefined ? span : getSpanOfValuePart(source.text, span, part)).start);
@@ -185,7 +185,7 @@ function hideWord(text: string, value: string): string {
 }
 
 /** Quotes the value as it is written: YAML reads 1.10 as 1.1. `undefined` if its text is not known. */
-function findQuotesRemedy(position: DocumentPosition, path: FieldPath): string | undefined {
+function findQuotesRemedy(position: DocumentSource, path: FieldPath): string | undefined {
   const { start, end } = findSpan(position, path, 'value');
   const written = position.source.text.slice(start, end);
   return /^[-+.\w]{1,100}$/.test(written) ? `Put it in quotes: "${written}".` : undefined;
@@ -260,7 +260,8 @@ function findSpecialRemedy(path: FieldPath, given: string, kind: string): string
     : undefined;
 }
 
-export interface DocumentPosition {
+/** A document in its file. `locate` returns the `Place` of a path in it. */
+export interface DocumentSource {
   readonly source: SourceText;
   /** The YAML document. For a member of a `List`, the YAML document that contains the `List`. */
   readonly span: Span;
@@ -280,7 +281,7 @@ interface FoundNode {
 }
 
 /** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
-export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath, target: Target): Span {
+export function findSpan({ span, tree, base }: DocumentSource, path: FieldPath, target: Target): Span {
   if (tree === undefined) return span;
   let found: FoundNode = { node: tree.root, key: undefined };
   for (const step of [...base, ...path]) {
@@ -292,7 +293,7 @@ export function findSpan({ span, tree, base }: DocumentPosition, path: FieldPath
 }
 
 /** Returns the node at a path. `null`: a key without a value. `undefined`: there is none. */
-export function findNode({ tree, base }: DocumentPosition, path: FieldPath): Node | null | undefined {
+export function findNode({ tree, base }: DocumentSource, path: FieldPath): Node | null | undefined {
   if (tree === undefined) return undefined;
   let node: Node | null = tree.root;
   for (const step of [...base, ...path]) {

@@ -52,7 +52,7 @@ import { listEmptyKeyWarnings } from './empty-keys.ts';
 import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile } from './environment.ts';
 import {
   type DocumentFinding,
-  type DocumentPosition,
+  type DocumentSource,
   findSpan,
   getDocumentFolder,
   locate,
@@ -411,7 +411,7 @@ function createDesiredResource(
   };
 }
 
-function readSpan(position: DocumentPosition, path: FieldPath): string {
+function readSpan(position: DocumentSource, path: FieldPath): string {
   const { start, end } = findSpan(position, path, 'value');
   return position.source.text.slice(start, end);
 }

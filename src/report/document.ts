@@ -110,9 +110,8 @@ export interface DangerLine {
 }
 
 /** The position of a field or a document in a manifest. `page`: its page of the forge. Absent if it is unknown. */
-export interface PlaceLink {
+export interface PlaceLink extends Pick<Place, 'line'> {
   readonly label: string;
-  readonly line: number;
   readonly page?: string | undefined;
 }
 

@@ -27,7 +27,7 @@ import {
   createField,
   createPlaceFinder,
   describeChange,
-  type FindPlace,
+  type FindPlaceLink,
   formatDanger,
   formatTrait,
   listDangersBlocks,
@@ -125,7 +125,7 @@ function createEntry(resource: DriftedView, { anchor, findPlace }: EntryContext)
 }
 
 /** What happened, then the change of the next apply, as a plan shows it. */
-function describeDrifted(view: DriftedDetails, findPlace: FindPlace): EntryDetails {
+function describeDrifted(view: DriftedDetails, findPlace: FindPlaceLink): EntryDetails {
   const { change, dangers, fields, traits, next, planned } = view;
   const context = { change, place: findPlace(view), dangers, findPlace };
   const work = planned === undefined ? undefined : describeChange(planned, findPlace);

@@ -31,9 +31,9 @@ import type { FieldView } from '../view/field-view.ts';
 type Placed = Parameters<typeof findDangerSourcePlace>[0];
 
 /** Returns the position of what a manifest says about an entry, a danger or a field. Undefined if it is unknown. */
-export type FindPlace = (about: Placed) => PlaceLink | undefined;
+export type FindPlaceLink = (about: Placed) => PlaceLink | undefined;
 
-export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptions): FindPlace {
+export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptions): FindPlaceLink {
   const findLink = createPlaceLinks(plan, options);
   return (about) => {
     const place: Place | undefined = findDangerSourcePlace(about, options);
@@ -43,7 +43,7 @@ export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptio
 }
 
 interface DangerContext {
-  readonly findPlace: FindPlace;
+  readonly findPlace: FindPlaceLink;
   readonly entries: readonly Entry[];
 }
 
@@ -63,7 +63,7 @@ export function listDangersBlocks(
   return [{ block: 'dangers', count: dangerCount, dangers: lines }];
 }
 
-export function createDangerLine(danger: DangerView, findPlace: FindPlace): DangerLine {
+export function createDangerLine(danger: DangerView, findPlace: FindPlaceLink): DangerLine {
   const { group, address, owner, anchor } = danger;
   return { group, address, owner, anchor, said: formatDanger(danger), place: findPlace(danger) };
 }
@@ -96,7 +96,7 @@ export function createField(
   }: Pick<Placed, 'change'> & {
     readonly place: PlaceLink | undefined;
     readonly dangers: readonly DangerView[];
-    readonly findPlace: FindPlace;
+    readonly findPlace: FindPlaceLink;
   },
 ): Field {
   const { manifestPath } = field;
@@ -111,7 +111,7 @@ export function createField(
 
 export interface EntryContext {
   readonly anchor: string;
-  readonly findPlace: FindPlace;
+  readonly findPlace: FindPlaceLink;
 }
 
 export function createChangeEntry(
@@ -141,7 +141,7 @@ export function createChangeEntry(
 }
 
 /** A change of a plan in full. */
-export function describeChange(view: ChangeView, findPlace: FindPlace): EntryDetails {
+export function describeChange(view: ChangeView, findPlace: FindPlaceLink): EntryDetails {
   const { traits, dangers, notes, warnings, fields, lost, unchanged } = view;
   const context = { change: view.change, place: findPlace(view), dangers, findPlace };
   return {

@@ -160,9 +160,9 @@ function formatOpen({ address, said }: PlanView['open'][number]): Text {
 
 /** Lint warnings of one rule. Positions are code, so that users can copy them. */
 function formatLint({ rule, places }: PlanView['lint'][number]): Text {
-  const spans = places.flatMap(({ position, said }, index): readonly Span[] => [
+  const spans = places.flatMap(({ place, said }, index): readonly Span[] => [
     index === 0 ? '' : ', ',
-    ...(position === undefined ? [] : [toCode(position), said === '' ? '' : ' ']),
+    ...(place === undefined ? [] : [toCode(`${place.file}:${place.line}:${place.column}`), said === '' ? '' : ' ']),
     said,
   ]);
   return [toCode(rule), ': ', ...spans.filter((span) => span !== '')];

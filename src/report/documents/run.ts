@@ -18,7 +18,7 @@ import {
   type StacksView,
   withErrorsOnce,
 } from '../view/stacks-view.ts';
-import { createDangerLine, createPlaceFinder, type FindPlace } from './entries.ts';
+import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
 import { listExitSentences } from './plan.ts';
 
 /**
@@ -105,7 +105,7 @@ function listDangersOfStacks({ dangers, dangerCount }: StacksView, context: RunC
   return [{ block: 'dangers', count: dangerCount, dangers: lines }];
 }
 
-function createFinderOfPart({ report, options: own }: StackReportPart, options: FormatOptions): FindPlace {
+function createFinderOfPart({ report, options: own }: StackReportPart, options: FormatOptions): FindPlaceLink {
   const context = { ...options, ...own };
   if (report.about === 'drift') return createPlaceFinder(report.drift, context);
   return report.about === 'plan' ? createPlaceFinder(report.plan, context) : () => undefined;

@@ -83,12 +83,10 @@ interface OpenView {
 
 interface LintView {
   readonly rule: string;
-  readonly places: readonly LintPlace[];
+  readonly places: readonly LintedPlace[];
 }
 
-interface LintPlace {
-  /** Such as `edge.yaml:6:1`. Absent if `said` is the number of findings that are not listed. */
-  readonly position?: string;
+interface LintedPlace extends Pick<Diagnostic, 'place'> {
   /** Such as `(WeightedBackend/pool)`, or the number of findings that are not listed. */
   readonly said: string;
 }
@@ -214,8 +212,7 @@ function createLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[
     rule,
     places: found.map(toPrintableDiagnostic).map(({ message, address, place }) => {
       if (place === undefined) return { said: message };
-      const position = `${place.file}:${place.line}:${place.column}`;
-      return { position, said: address === undefined ? '' : `(${address})` };
+      return { place, said: address === undefined ? '' : `(${address})` };
     }),
   }));
 }

@@ -170,9 +170,10 @@ export function createSendOnce(send: Send, { redact: redactSecrets, secrets, loc
     const isNothing = !isSuccess(head) || request.method === 'DELETE' || text.trim() === '';
     const parsed = parseJson(text);
     const tokens = isNothing || request.method !== 'POST' ? {} : newTokens.note(parsed);
-    const response = redactHead(head, redact);
+    const redactSaid: Redactor = isSuccess(head) ? redact : (said) => secrets.redactConcealed(redact(said));
+    const response = redactHead(head, redactSaid);
     // No message quotes the body of a success.
-    const body = isNothing || parsed === undefined ? redactBody(text, parsed, redact) : text;
+    const body = isNothing || parsed === undefined ? redactBody(text, parsed, redactSaid) : text;
     const json = isNothing ? undefined : parseJsonBody({ request, response, body }, parsed);
     const redactFound = createFoundRedactor(secrets);
     const shown = json && redactJson(json, (one) => newTokens.redact(redactFound(one)));

@@ -21,6 +21,7 @@ export const NO_OP_SECRET_REDACTOR: SecretRedactor = {
   hideLive: (value) => value,
   showLive: () => undefined,
   reveal: (body) => body,
+  redactConcealed: (text) => text,
 };
 
 /** The name of a secret in messages. */
@@ -66,6 +67,11 @@ export interface ValueConcealer {
    * `UnknownSecretError` if a variable has no value; callers check that before the first write.
    */
   readonly reveal: (body: JsonObject) => JsonObject;
+  /**
+   * Returns a message of the service with each concealed text of at least 4 characters hidden: it may quote what was sent,
+   * or what is live. For such messages only: an author could hide other texts by writing one as a secret, too.
+   */
+  readonly redactConcealed: (text: string) => string;
 }
 
 /** A request needs the value of a variable that is not set, or not offered. */
@@ -159,6 +165,10 @@ function createValueConcealer(): ValueConcealer {
       for (const text of listSecretTexts(body)) published.add(text);
       return mapConcealedMembers(body, (concealed) => revealValue(concealed, values));
     },
+    redactConcealed: (text) =>
+      values
+        .filter((value) => typeof value === 'string' && value.length >= MIN_WORD_LENGTH && text.includes(value))
+        .reduce<string>((left, value) => createSecretMatcher(String(value)).replace(left, '(hidden)'), text),
   };
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { parseApiKey } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
@@ -86,6 +87,25 @@ describe('a secret in a header', () => {
     });
     expect(await edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift', OFFERED)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is in no message, although the service quotes it when it rejects the request', async () => {
+    const files = { 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER, 'x-api-key': CLEAR }) };
+    const workspace = await createWorkspace(files);
+    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    const quoting =
+      (status: number, method: string): Transport =>
+      async (request) => {
+        if (request.method !== method || !request.url.endsWith(PATH)) return workspace.recorder.transport(request);
+        const msg = `header value Bearer ${SECRET}, ${CLEAR} or ${LIVE} is not allowed`;
+        return Response.json({ error_code: 'x', msg, details: { field: msg } }, { status });
+      };
+    for (const transport of [quoting(400, 'PUT'), quoting(422, 'PUT')]) {
+      const ended = await workspace.edgewise(`apply --yes --verbose ${REPORTS}`, { ...OFFERED, transport });
+      expect(ended.exitCode).toBe(1);
+      expect(ended.stdout).toContain('is not allowed');
+      expectNoValue(readAll(ended, workspace.folder));
+    }
   });
 
   it.each(['request_headers.add.authorization', 'request_headers.add', 'request_headers'])(
@@ -199,7 +219,7 @@ describe('a secret in a header', () => {
     await workspace.edgewise('apply --yes', OFFERED);
     const { stdout, exitCode } = await workspace.edgewise('plan --detailed-exitcode', { env: { UPSTREAM: 'other' } });
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('request_headers is not compared with UPSTREAM: not set, or not offered');
+    expect(stdout).toContain('the value of UPSTREAM in request_headers is not compared: it is not set, or not offered as a secret');
   });
 
   it('ends an apply before its first write if it is not offered', async () => {

@@ -158,7 +158,8 @@ function isProtected({ desired }: PairSubject, { mark }: LiveResource): boolean 
 
 function pairRetirement(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
   const { address, kind } = subject;
-  const isOriginal = isProtected(subject, live);
+  // Of one that records its own retirement, the delete had consent when it was replaced.
+  const isOriginal = live.mark?.protect === true || (isProtected(subject, live) && !isRetiring(live));
   return { address, kind, duplicateOf: kept.id, desired: undefined, live, by: 'retirement', isOriginal };
 }
 

@@ -63,7 +63,7 @@ export async function readApprovedPlans(
 
 /** Reads an approved plan. `name` is its file. What the file calls done is not taken from it. */
 async function readApprovedPlan(file: string, context: Context): Promise<NamedPlan> {
-  const { done: _, ...plan } = await readPlanFile(file, context);
+  const { done: _, ...plan } = await readPlanFile(file, { ...context, onlyFiles: true });
   return { plan, name: file };
 }
 
@@ -86,7 +86,7 @@ const STALE = {
 async function readPlanFolder(folder: string, context: Context): Promise<PlanFolder> {
   const plans: ApprovedPlan[] = [];
   for (const name of await listPlanFiles(folder, context)) {
-    const { plan: found } = parsePlanFileEntry(readPlanText(name, context), name);
+    const { plan: found } = parsePlanFileEntry(readPlanText(name, { ...context, onlyFiles: true }), name);
     if (found === undefined || hasPlanErrors(found)) continue;
     const { done: _, ...plan } = found;
     plans.push({ plan, name, serviceId: toServiceId(plan.baseUrl, context) });

@@ -44,7 +44,10 @@ export async function readPlanFile(file: string, context: PlanReader): Promise<P
   return plan;
 }
 
-type PlanReader = Pick<Context, 'cwd' | 'uid' | 'root' | 'onSubject' | 'onInput' | 'budget'>;
+interface PlanReader extends Pick<Context, 'cwd' | 'uid' | 'root' | 'onSubject' | 'onInput' | 'budget'> {
+  /** Whether a pipe is refused, as for an approval: one in an artifact would hold the run. */
+  readonly onlyFiles?: boolean;
+}
 
 /**
  * Throws if another user put a plan, or a folder of plans, into a folder that every user can write to. Its content is an
@@ -83,13 +86,11 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
 
 /** Reads the text of a plan file of this user. */
 export function readPlanText(file: string, context: PlanReader): string {
-  const { cwd, budget, onInput } = context;
+  const { cwd, budget, onlyFiles = false, onInput } = context;
   refusePlanOfAnotherUser(file, context);
   onInput?.(file);
   try {
-    // A named pipe, such as one in an artifact, would hold the run. A pipe of the shell has a number.
-    const isOfShell = /^\/(?:dev|proc\/self)\/fd\/\d+$/.test(file);
-    return readInput(resolve(cwd, file), { budget, onlyFiles: !isOfShell }).toString('utf8');
+    return readInput(resolve(cwd, file), { budget, onlyFiles }).toString('utf8');
   } catch (error) {
     throw new CommandError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
       exitCode: EXIT.invalid,

@@ -168,7 +168,7 @@ function readKeyFile(file: string): KeyFile {
 }
 
 /** A larger file is not a key: a key is one line, and servers limit request headers to about this size. */
-const MAX_KEY_FILE_BYTES = 16_384;
+const MAX_KEY_FILE_BYTES = 8_192;
 
 /**
  * Decisions of the user who starts edgewise, which manifests cannot make: whether the manifests are trusted, which

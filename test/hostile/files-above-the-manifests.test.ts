@@ -264,9 +264,15 @@ describe('a search upward', () => {
       return /dirname\(([\w.]+)\) === \1|([\w.]+) === dirname\(\2\)|listAncestors\b/.test(text);
     });
     // read-changes.ts reads nothing there: it finds where a path enters the repository. A repository that token-files.ts
-    // finds can only make it refuse.
+    // finds can only make it refuse, and those that boundary.ts finds only take folders off the PATH.
     const others = ['repository/read-changes.ts', 'repository/token-files.ts'];
-    const expected = ['files/owners.ts', 'files/real-path.ts', 'manifest/load-upward.ts', ...others];
+    const expected = [
+      'files/boundary.ts',
+      'files/owners.ts',
+      'files/real-path.ts',
+      'manifest/load-upward.ts',
+      ...others,
+    ];
     expect(climbing.sort()).toEqual(expected);
   });
 });

@@ -219,7 +219,9 @@ describe('a secret in a header', () => {
     await workspace.edgewise('apply --yes', OFFERED);
     const { stdout, exitCode } = await workspace.edgewise('plan --detailed-exitcode', { env: { UPSTREAM: 'other' } });
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('the value of UPSTREAM in request_headers is not compared: it is not set, or not offered as a secret');
+    expect(stdout).toContain(
+      'the value of UPSTREAM in request_headers is not compared: it is not set, or not offered as a secret',
+    );
   });
 
   it('ends an apply before its first write if it is not offered', async () => {

@@ -100,7 +100,7 @@ const FIELDS: Readonly<Record<string, (index: number) => JsonObject>> = {
 function toPolicy(index: number): JsonObject {
   const rule = {
     name: `rule ${index}`,
-    expressions: ['conn.client_ip in [\n  "192.0.2.1", # office\n]'],
+    expressions: ['conn.client_ip in [\n  "192.0.2.1", // office\n]'],
     actions: [
       { type: 'log', config: { metadata: { note: 'yes', count: index, big: 12_345_678_901_234_567_000 } } },
       { type: 'restrict-ips', config: { enforce: true, ip_policies: [toId('ipp', index % 5)] } },

@@ -181,9 +181,10 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  const isFixed = getKind(kind).fields[String(steps[0])]?.lifecycle === 'immutable';
+  // Nobody can change what is fixed at the service.
+  if (getKind(kind).fields[String(steps[0])]?.lifecycle === 'immutable') return;
 
-  it.skipIf(isFixed)('of a live resource is what it spells, in each output', async () => {
+  it('of a live resource is what it spells, in each output', async () => {
     const plain = isObjectPlace(path) ? { a: 'plain' } : 'plain';
     const workspace = await createWorkspace({
       'a.yaml': toManifests(

@@ -39,7 +39,6 @@ export const TRICKS = [
   '\u2029',
   '\u00ad',
   '\u3164',
-  '\u2800',
   '\ud800',
   '\u{e0041}',
   '</details><script>alert(1)</script>',

@@ -181,7 +181,7 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
-  // Nobody can change what is fixed at the service.
+  // What is fixed at the service cannot be changed.
   if (getKind(kind).fields[String(steps[0])]?.lifecycle === 'immutable') return;
 
   it('of a live resource is what it spells, in each output', async () => {

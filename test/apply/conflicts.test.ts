@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ConflictWaits } from '../../src/apply/conflicts.ts';
 import { runWrites } from '../../src/apply/run-writes.ts';
+import { ApiError } from '../../src/model/errors.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { WriteId } from '../../src/model/write.ts';
 import { withFaults } from '../../src/server/index.ts';
@@ -99,6 +101,34 @@ describe('a conflict with a resource that the run has just removed', () => {
     ]);
     expect(result.outcomes).toMatchObject([{}, { status: 409 }]);
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+  });
+
+  it('is waited for no longer than the time limit, also if the last pause is shorter for that', async () => {
+    const pauses: number[] = [];
+    const before = createWrite('delete', 'TCPEdge/old');
+    const write = createWrite('create', 'TCPEdge/new', { dependsOn: [before.id] });
+    const waits = new ConflictWaits(
+      { writes: [before, write] },
+      {
+        limitMs: 10_000,
+        sleep: async (ms) => void pauses.push(ms),
+        signal: new AbortController().signal,
+        onEvent: () => undefined,
+        isAfterOtherStacks: () => false,
+      },
+    ).start(write);
+    const details = {
+      status: 409,
+      code: undefined,
+      method: 'POST',
+      path: '/edges/tcp',
+      operationId: undefined,
+      details: {},
+    };
+    const conflict = new ApiError('in use', details);
+    while (waits.canWait(conflict)) await waits.wait();
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 3_000]);
+    expect(waits.describe()).toBe(' (tried again for 10 s)');
   });
 
   it('is reported while it lasts, with the writes that the service has not finished', async () => {

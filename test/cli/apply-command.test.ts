@@ -37,6 +37,14 @@ test('quotes a path as one word of a shell that is not an option', () => {
   );
 });
 
+test('names a plan elsewhere only if it is below the working folder', () => {
+  const run = { paths: ['.'], flags: NONE, env: {} };
+  const toElsewhere = (out: string) => createApplyCommandLine(run, { out }).lineElsewhere;
+  expect(toElsewhere('plans/../plan.json')).toBe('edgewise apply . --approved plans/../plan.json');
+  for (const out of ['/tmp/plan.json', '../plan.json', 'plans/../../plan.json'])
+    expect(toElsewhere(out)).toBe('edgewise apply .');
+});
+
 const REMOTE = STACK.replace('name: test\n', 'name: test\nspec: { api: { base_url: https://api.test } }\n');
 const SINK = STACK.replace('name: test\n', 'name: test\nspec: { tokens: { default: { directory: tokens } } }\n');
 

@@ -90,6 +90,18 @@ describe('a run', () => {
     expect(await expectRefused(workspace, line)).not.toBe(0);
   });
 
+  it.each(['-o', '--out'])(
+    'overwrites an earlier plan with its failure before it has read anything: %s',
+    async (flag) => {
+      const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+      const readPlan = () => readFile(join(folder, 'plan.json'), 'utf8');
+      expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
+      expect(JSON.parse(await readPlan())).toMatchObject({ ok: true });
+      expect(await edgewise(`plan no-such-folder ${flag} plan.json`)).toMatchObject({ exitCode: 3 });
+      expect(JSON.parse(await readPlan())).toMatchObject({ ok: false });
+    },
+  );
+
   it('overwrites any other file silently, as cp does', async () => {
     const { edgewise, folder, write } = await createWorkspace({});
     await write({ 'plan.json': '{"format": 1}', 'notes.md': '# Notes\n' });

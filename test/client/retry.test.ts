@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
@@ -227,6 +228,36 @@ describe('a write', () => {
     expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal }))).toBe(waitSignal.reason);
     expect(await client.list(getKind('Credential'), undefined, waitSignal)).toEqual([]);
     expect(log).toHaveLength(1);
+  });
+});
+
+describe('a 429', () => {
+  it('delays every request, not only the one that got it', async () => {
+    const events: string[] = [];
+    let other: Promise<unknown> = Promise.resolve();
+    const record = (event: string, answer: unknown) => () => {
+      events.push(event);
+      return answer;
+    };
+    const { client } = createFakeService(
+      {
+        'GET /x': [record('x', createFailingTransport(429, { 'retry-after': '9' })), record('x again', {})],
+        'GET /y': [record('y', {})],
+      },
+      {
+        sleep: async () => {
+          await setImmediate();
+          events.push('waited');
+        },
+        onRetry: () => {
+          other = client.get('/y');
+        },
+      },
+    );
+    await client.get('/x');
+    await other;
+    expect(events.slice(0, 2)).toEqual(['x', 'waited']);
+    expect(events.slice(2).toSorted()).toEqual(['x again', 'y']);
   });
 });
 

@@ -9,6 +9,8 @@ export interface StoredPost {
   readonly author: string;
   title?: string;
   state: 'open' | 'closed';
+  /** Whether GitLab wrote it about an event, in the name of `author`. It cannot be changed. */
+  readonly isSystem?: boolean;
 }
 
 /**
@@ -96,6 +98,7 @@ export async function startFakeForge(): Promise<FakeForge> {
     const change = (all: readonly StoredPost[], id: string | undefined) => {
       const kept = all.find((one) => one.id === Number(id));
       if (kept === undefined) return send(404, { message: 'Not Found' });
+      if (kept.isSystem === true) return send(403, { message: '403 Forbidden' });
       if (typeof text === 'string') kept.body = text;
       if (body['state'] === 'closed' || body['state_event'] === 'close' || body['stateEvent'] === 'close')
         kept.state = 'closed';
@@ -149,11 +152,11 @@ function toAuthor({ headers }: IncomingMessage): string | undefined {
   return token === PERSONAL_TOKEN ? 'ada' : undefined;
 }
 
-function toWire({ id, body, author, title = '', state }: StoredPost) {
+function toWire({ id, body, author, title = '', state, isSystem = false }: StoredPost) {
   const url = `https://forge.test/${id}`;
   const user = { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User', id: author.length };
   return {
-    ...{ id, number: id, iid: id, body, description: body, title, state, system: false },
+    ...{ id, number: id, iid: id, body, description: body, title, state, system: isSystem },
     ...{ user, author: user, html_url: url, web_url: url },
   };
 }

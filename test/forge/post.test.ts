@@ -128,6 +128,20 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
   });
 });
 
+describe('a note that GitLab itself wrote in the name of the user', () => {
+  it('is no comment to update, even if it quotes one', async () => {
+    const { edgewise } = await createReports();
+    const body = '<!-- edgewise:plan stack=test -->\nchanged the title';
+    forge.comments.push({ id: 1, author: 'ada', body, state: 'open', isSystem: true });
+    const { exitCode, stdout } = await edgewise('post plan.md', { env: createGitLabEnvironment() });
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^Created a new comment/),
+    });
+    expect(forge.comments).toMatchObject([{ body }, { body: expect.stringContaining('WeightedBackend/pool') }]);
+  });
+});
+
 describe('a report that cannot be posted', () => {
   it('names the token that is wrong, and exits with 1, without the token', async () => {
     const { edgewise } = await createReports();

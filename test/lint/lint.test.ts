@@ -265,7 +265,7 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
   [
     'placeholder-in-shell',
     'Stack',
-    'spec: { tokens: { default: { command: [sh, -c, "store {id}"] } } }',
+    'spec: { tokens: { default: { command: [bin/sh.exe, -c, "store {id}"] } } }',
     '"store {id}"',
     'spec: { tokens: { default: { command: [sh, -c, "store $EDGEWISE_ID"] } } }',
   ],

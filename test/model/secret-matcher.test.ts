@@ -28,6 +28,12 @@ describe('a matcher of a whole secret', () => {
     expect(replace(`before ${text} after`, '#')).toMatch(/^before .{0,4}#.{0,5} after$/);
   });
 
+  it.each(['<wbr>', '&#8203;', '\\'])('finds it with what a format inserts between characters: %s', (markup) => {
+    const text = `before ${SECRET.slice(0, 9)}${markup}${SECRET.slice(9)} after`;
+    expect(search(text)).toBe(7);
+    expect(replace(text, '#')).toBe('before # after');
+  });
+
   it('ignores a part of it', () => {
     expect(replace(SECRET.slice(1), '#')).toBe(SECRET.slice(1));
     expect(search(BYTES.toString('hex').slice(2))).toBeUndefined();

@@ -72,6 +72,13 @@ describe('a setting', () => {
     ]);
   });
 
+  it('that is yes or no is only no by 0 or false in any case, so that a typing mistake trusts no manifests', () => {
+    const resolveVariable = (text: string) => resolveSetting('untrusted', { env: { EDGEWISE_UNTRUSTED: text } });
+    for (const text of ['0', 'false', 'FALSE', 'False']) expect(resolveVariable(text)).toEqual({ value: false });
+    for (const text of ['1', 'true', 'TRUE', 'yes', 'no', 'flase'])
+      expect(resolveVariable(text)).toEqual({ value: true });
+  });
+
   it('never shows an invalid base URL, which may contain a password', () => {
     const resolved = resolveSetting('baseUrl', { env: { EDGEWISE_BASE_URL: 'https://me:secret@api.test' } });
     expect(resolved).toHaveProperty('mistake', expect.stringMatching(/^EDGEWISE_BASE_URL must be an http/));

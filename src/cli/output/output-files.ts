@@ -99,7 +99,7 @@ export function createRunInputRecorder(
   };
 }
 
-const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out', '--report']);
+const OUTPUT_FLAGS: ReadonlySet<string> = new Set(['-o', '--out']);
 /** The variables that name a file with an API key. */
 export const KEY_FILE_VARIABLE = /^EDGEWISE_API_KEY\w*_FILE$/;
 

@@ -1,5 +1,10 @@
 # What the steps of the actions plan, apply and drift share. Sourced by bash.
 
+# A runner that was started in the background ignores INT, and so do its shells, which then cannot trap it: this one starts again.
+if [[ $(trap -p INT) == *"''"* ]] && env --default-signal=INT true 2>/dev/null; then
+  exec env --default-signal=INT bash --noprofile --norc -e -o pipefail "$0"
+fi
+
 # Ends the step with a message about the workflow.
 refuse() {
   printf '::error title=edgewise::%s\n' "$1"
@@ -50,14 +55,37 @@ is_untrusted() {
 
 # without_commands COMMAND…: the runner takes nothing that it prints as a workflow command. Its errors go the same way as its output: the
 # runner reads two streams in any order.
+# The runner interrupts only this shell when a job is cancelled or takes too long. The shell passes the first signal on, and ignores
+# the others: edgewise finishes the writes in progress and reports them. A second signal would end it at once.
 without_commands() {
-  local token code=0
+  local token pid code=0 interrupted=
   token=$(node --print 'require("node:crypto").randomUUID()')
   printf '::stop-commands::%s\n' "$token"
-  "$@" 2>&1 || code=$?
+  "$@" 2>&1 &
+  pid=$!
+  trap 'trap "" INT TERM; interrupted=1; kill "$pid" 2>/dev/null || true' INT TERM
+  wait "$pid" || code=$?
+  trap '' INT TERM
+  if [ -n "$interrupted" ]; then
+    code=0
+    wait "$pid" || code=$?
+  fi
   printf '\n::%s::\n' "$token"
   return "$code"
 }
+
+# edgewise_with_key ARGUMENT…: edgewise never has the token of the forge and the key in one process.
+edgewise_with_key() {
+  exec env -u TOKEN edgewise "$@"
+}
+
+# post ARGUMENT…: posts a report with the token of the forge, and without the key. In the same shell as the command that made the
+# report: of a cancelled job, the runner gives no other step the time.
+post() (
+  unset EDGEWISE_API_KEY EDGEWISE_API_KEY_FILE
+  export GITHUB_TOKEN=$TOKEN
+  without_commands edgewise post "$@"
+)
 
 # annotate FILE: shows the annotations of a report, and nothing else that is in the file.
 annotate() {
@@ -67,9 +95,4 @@ annotate() {
 # summarize FILE: shows a report on the page of the run.
 summarize() {
   if [ -f "$1" ]; then cat "$1" >> "$GITHUB_STEP_SUMMARY"; fi
-}
-
-# path_if_written FILE
-path_if_written() {
-  if [ -f "$1" ]; then printf '%s\n' "$1"; fi
 }

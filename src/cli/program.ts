@@ -58,10 +58,23 @@ async function runInWorkingFolder(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
+/**
+ * How long after a signal others belong to the same interrupt: Ctrl-C and the stop of a job reach every process of a
+ * group, and npm and the shells of pipelines pass on theirs too.
+ */
+const SAME_INTERRUPT_MS = 500;
+
 function onInterrupt(listener: () => void): () => void {
-  for (const signal of INTERRUPTS) process.on(signal, listener);
+  let last = -SAME_INTERRUPT_MS;
+  const interrupt = (): void => {
+    const now = performance.now();
+    if (now - last < SAME_INTERRUPT_MS) return;
+    last = now;
+    listener();
+  };
+  for (const signal of INTERRUPTS) process.on(signal, interrupt);
   return () => {
-    for (const signal of INTERRUPTS) process.off(signal, listener);
+    for (const signal of INTERRUPTS) process.off(signal, interrupt);
   };
 }
 

@@ -23,6 +23,9 @@ const LONG = { 'retry-after': '110' };
 /** The requests of a plan, one list of each kind, and one write. The request after that must wait. */
 const ONE_WRITE_IN_TIME = ['--rate-limit', '7/100s'];
 
+/** Signals within this time are one interrupt. */
+const SAME_INTERRUPT_MS = 500;
+
 /** Manifests of two edges, and a service that the test controls. */
 async function createTwoEdges(intercept: Intercept) {
   const service = await startControlledService(intercept);
@@ -89,8 +92,26 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     await hold.arrived;
     child.kill(signal);
     await stopping;
+    await new Promise((done) => setTimeout(done, SAME_INTERRUPT_MS));
     child.kill(signal);
     expect(await ended).toMatchObject({ exitCode: 130 });
+  });
+
+  it('is one interrupt if npm or a shell passes it on to a process that has got it already', async () => {
+    const hold = createHeldRequest(CREATE);
+    const { service, apply } = await createTwoEdges(hold.intercept);
+    const { child, ended } = apply();
+    const stopping = waitForOutput(child.stderr, 'Stopping after the writes in progress');
+    await hold.arrived;
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    await stopping;
+    child.kill(signal);
+    hold.release();
+    const { exitCode, stdout } = await ended;
+    expect(stdout).toContain('1 write applied, 0 failed, 1 skipped');
+    expect(exitCode).toBe(130);
+    expect(listWrites(service)).toEqual([CREATE]);
   });
 
   it.each([

@@ -21,7 +21,7 @@ import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 /** The input of `applyPlan` in addition to the plan. */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> &
-    Partial<Pick<Client, 'get' | 'readModule' | 'clockSkew'>>;
+    Partial<Pick<Client, 'get' | 'readModule' | 'clockSkew' | 'readIds' | 'serviceDate'>>;
   /** Must contain a sink for each credential that the plan creates. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
@@ -95,9 +95,12 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
     diagnostics.push(diagnostic);
     onEvent({ event: 'diagnostic', diagnostic });
   };
-  const write = createWriteContext(plan, context, note);
-  const ended = new Map<WriteId, Outcome>();
   let checks = 0;
+  const onLookUp = (): void => {
+    checks += 1;
+  };
+  const write = createWriteContext(plan, context, { note, onLookUp });
+  const ended = new Map<WriteId, Outcome>();
   const tell = (result: Outcome): void =>
     onEvent({ event: 'write-ended', result, done: ended.size, total: plan.writes.length });
   return {
@@ -161,7 +164,13 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
   };
 }
 
-function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Diagnostic) => void): WriteContext {
+interface WriteObserver {
+  readonly note: (found: Diagnostic) => void;
+  /** Called when a resource is read, to find out whether a creation took effect. */
+  readonly onLookUp: () => void;
+}
+
+function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp }: WriteObserver): WriteContext {
   const { onEvent, signal, now } = context;
   const reach = watchConnection(signal);
   const untilEnd = AbortSignal.any([signal, reach.signal]);
@@ -173,11 +182,26 @@ function createWriteContext(plan: Plan, context: ApplyContext, note: (found: Dia
     });
   const requests = createRequests(untilEnd);
   const lateRequests = createRequests(reach.signal);
+  const settle = createSettleContext(plan, context, { requests, note });
+  const { readIds, serviceDate } = context.client;
+  const { read } = requests;
   return {
     concurrentChanges: new ConcurrentChangeDetector(plan),
     requests,
     deliveries: new TokenDeliveries({ ...context, known: listKnown(plan) }),
-    settle: createSettleContext(plan, context, { requests, note }),
+    settle,
+    creations: {
+      readIds,
+      serviceDate,
+      known: new Set([...listKnownIds(plan), ...context.ids.values()]),
+      read:
+        read &&
+        (async (one, id) => {
+          onLookUp();
+          return read(one, id);
+        }),
+      sleep: settle.duplicates.sleep,
+    },
     recording: {
       requests: lateRequests,
       ...createSettleContext(plan, { ...context, signal: reach.signal }, { requests: lateRequests, note }),

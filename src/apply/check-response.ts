@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind, toObjectTypeOfKind } from '../kinds/kind.ts';
-import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
+import { getNormalUnsetFieldValue, isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
@@ -10,7 +10,7 @@ import { findMemberType } from '../kinds/walk.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import { assertJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
+import { assertJsonObject, isSameJson, type Json, type JsonObject, omitUndefined, toJsonText } from '../model/json.ts';
 import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatJson } from '../model/secret-value.ts';
@@ -50,6 +50,31 @@ function listMarkMessages(body: JsonObject, live: LiveResource): readonly string
   if (sent.mark === undefined && live.mark !== undefined)
     return ['the service did not change the metadata, which still has the mark'];
   return isSameJson(toMarkJson(sent.mark), toMarkJson(live.mark)) ? [] : ['the service did not accept metadata'];
+}
+
+/** Whether a live resource shows the mark that was sent in the metadata of a body. */
+export function showsSentMark({ body = {}, live }: ComparedResponse): boolean {
+  const { mark } = splitMetadata(toJsonText(body[METADATA]));
+  return mark !== undefined && isSameJson(toMarkJson(mark), toMarkJson(live.mark));
+}
+
+/**
+ * Whether a live resource has every field of a creation except for the mark, by meaning. A field that it does not show
+ * must not have been sent. Metadata may be missing or cut.
+ */
+export function showsEverySentField({ kind: name }: Write, { body = {}, live }: ComparedResponse): boolean {
+  const kind = getKind(name);
+  const { [METADATA]: metadata, ...fields } = body;
+  const { user } = splitMetadata(toJsonText(metadata));
+  const sent = normalizeSpec(kind, { ...fields, [METADATA]: user });
+  const known = alignLiveSpec(kind, alignMembers(live.spec, sent), sent);
+  return kind.specFields.every(([field, table]) => {
+    const [wanted, got] = [sent[field], live.spec[field] === undefined ? undefined : known[field]];
+    if (got === undefined || wanted === undefined)
+      return wanted === undefined || isSameJson(wanted, getNormalUnsetFieldValue(table));
+    if (isSameJson(wanted, got) || isSpellingOf(table, got, wanted)) return true;
+    return field === METADATA && typeof got === 'string' && toJsonText(metadata).startsWith(got);
+  });
 }
 
 /** The mark without the names of people and pipelines, which a service may spell otherwise. */

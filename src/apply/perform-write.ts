@@ -4,7 +4,7 @@ import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import type { ClockSkew } from '../model/clock.ts';
-import { ApiError, isExternalError, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, assertDefined, isExternalError, NetworkError, StaleStateError } from '../model/errors.ts';
 import { isSameJson, type JsonObject } from '../model/json.ts';
 import { type Applied, createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -26,12 +26,19 @@ import type { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { type ConflictWaits, isConflict } from './conflicts.ts';
 import {
   type DuplicateResolutionContext,
-  type DuplicateSearchContext,
   deleteOwnCreation,
   listUnplannedResourcesWithMark,
   warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
+import {
+  type CreationJudgeContext,
+  isListedCreation,
+  type JudgedCreation,
+  judgeCreation,
+  type SentCreation,
+  startCreation,
+} from './judge-creation.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, type Exchanged, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
@@ -43,6 +50,8 @@ export interface WriteContext {
   readonly requests: ApplyRequests;
   readonly deliveries: TokenDeliveries;
   readonly settle: DuplicateResolutionContext;
+  /** Decides whether an answer is that to a creation of this run. */
+  readonly creations: CreationJudgeContext;
   /** Records what is done already, such as a delivery. Its requests are sent although the run is interrupted. */
   readonly recording: Pick<WriteContext, 'requests'> & Pick<DuplicateResolutionContext, 'duplicates'>;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
@@ -214,63 +223,69 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
 /** Creates a resource exactly once. A retry sends the same body, with the same times. Rejects as the client does. */
 async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   if (write.validForMs !== undefined && context.clockSkew().isDoubtful) return createFailedOutcome(write, UNKNOWN_TIME);
-  const { requests, settle } = context;
-  let sent: ResolvedWrite | undefined;
+  const { requests, settle, creations } = context;
+  let created: SentCreation | undefined;
   const resolve = (): ResolvedWrite => {
     refuseAfterLostMark(write, context);
-    sent ??= resolveWriteRequest(write, toRequestContext(context));
-    return sent;
+    const request = created?.request ?? resolveWriteRequest(write, toRequestContext(context));
+    created ??= { write, request, start: startCreation(creations) };
+    return request;
   };
-  const created = await createResourceOnce({
+  const result = await createResourceOnce({
     send: () => requests.send(write, resolve),
-    look: () => listUnplannedResourcesWithMark(write, settle.duplicates),
+    look: () => listCreated(assertDefined(created, 'creation that was sent'), context),
     sleep: settle.duplicates.sleep,
   });
-  if (created === undefined) return createInterrupted(write);
-  if ('found' in created) return acceptFound(write, { sent: resolve(), live: created.found }, context);
-  return acceptAnswer(write, { sent: resolve(), answer: created.answer.answer ?? {} }, context);
+  if (result === undefined || created === undefined) return createInterrupted(write);
+  if ('found' in result) return acceptFound(created, result.found, context);
+  return acceptAnswer(created, result.answer.answer ?? {}, context);
 }
 
 /**
  * Accepts a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
  * the token was lost with the response, and only a new credential can replace it.
  */
-async function acceptFound(
-  write: CreateWrite,
-  { sent, live }: CreationResult,
-  context: WriteContext,
-): Promise<Outcome> {
+async function acceptFound(created: SentCreation, live: LiveResource, context: WriteContext): Promise<Outcome> {
+  const { write, request } = created;
+  context.creations.known.add(live.id);
   const [field] = getKind(write.kind).oneTimeFields;
   if (field !== undefined) {
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return createFailedOutcome(write, message);
   }
-  const failures = storeCreation(write, { sent, live }, context);
+  const failures = storeCreation(created, live, context);
   if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   const applied = { outcome: 'applied', write, id: live.id, computed: live.computed, found: true } as const;
-  return withOtherTexts(applied, { body: sent.body, live }, context);
+  return withOtherTexts(applied, { body: request.body, live }, context);
 }
 
 /**
  * Checks the response to a creation, and delivers the token in it. A credential that differs from the request is
  * deleted, and its token is not delivered. If the delivery fails, the credential was created all the same: the write that
- * records the delivery fails.
+ * records the delivery fails. If the response is not known to be that to this creation, nothing follows from it.
  */
-async function acceptAnswer(
-  write: CreateWrite,
-  { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
-  context: WriteContext,
-): Promise<Outcome> {
-  const judged = await verifyCreation(write, { sent, answer }, context);
-  if (typeof judged === 'string') return createFailedOutcome(write, judged);
-  const { live, token } = judged;
-  const unaccepted = live === undefined ? [NO_ID] : storeCreation(write, { sent, live }, context);
+async function acceptAnswer(created: SentCreation, answer: JsonObject, context: WriteContext): Promise<Outcome> {
+  const { write, request } = created;
+  const answered = context.settle.duplicates.lookUps.readResponseBody(write, answer);
+  const [field] = getKind(write.kind).oneTimeFields;
+  const token = field === undefined ? undefined : findText(answer[field]);
+  const judged = await identify(created, answered, context);
+  if (judged.whose === 'unknown') {
+    const rescued =
+      token && (await context.deliveries.rescue({ write, token, id: isId(answered.id) ? answered.id : '' }));
+    const said = [judged.why, ...(rescued === undefined ? [] : [rescued])].join('; ');
+    return { ...createFailedOutcome(write, said), isUnknown: true };
+  }
+  const { live } = judged;
+  const failure = await verifyCreation(created, { live, token }, context);
+  if (failure !== undefined) return createFailedOutcome(write, failure);
+  const unaccepted = storeCreation(created, live, context);
   const isPostponed = unaccepted.length === 0 && context.postponedDeliveries.has(write.address);
-  const undelivered = token && (await context.deliveries.start({ write, token, id: live?.id ?? '' }, isPostponed));
-  if (live === undefined || unaccepted.length > 0)
+  const undelivered = token && (await context.deliveries.start({ write, token, id: live.id }, isPostponed));
+  if (unaccepted.length > 0)
     return createFailedOutcome(write, [...(undelivered === undefined ? [] : [undelivered]), ...unaccepted].join('; '));
   const applied = { outcome: 'applied', write, id: live.id, computed: live.computed } as const;
-  return withOtherTexts(applied, { body: sent.body, live }, context);
+  return withOtherTexts(applied, { body: request.body, live }, context);
 }
 
 const NO_ID = 'the service did not return its id, or returned an invalid one';
@@ -279,22 +294,20 @@ const NO_ID = 'the service did not return its id, or returned an invalid one';
 const UNKNOWN_TIME =
   'not sent, because it would begin now, and it is unknown whether the clock of this machine or that of the service is right';
 
-interface CreationResult {
-  readonly sent: ResolvedWrite;
-  readonly live: LiveResource;
-}
-
 /** Stores the id of a created resource. Returns a message for each difference from the request. */
-function storeCreation(write: CreateWrite, { sent, live }: CreationResult, context: WriteContext): readonly string[] {
+function storeCreation({ write, request }: SentCreation, live: LiveResource, context: WriteContext): readonly string[] {
   context.ids.set(write.address, live.id);
-  return listUnacceptedFieldMessages(write, { body: sent.body, live });
+  return listUnacceptedFieldMessages(write, { body: request.body, live });
 }
 
 /** `T`: the response to the creation. */
 interface CreationActions<T> {
   /** Sends the request once. Resolves with `undefined` if the run was interrupted before the request was sent. */
   readonly send: () => Promise<T | undefined>;
-  /** Lists the resources that have the mark that the request sets, and that are not in the plan. Oldest first. */
+  /**
+   * Lists the resources that the request may have created. Oldest first. Rejects if it is unknown whether one of them is
+   * what the request created.
+   */
   readonly look: () => Promise<readonly LiveResource[]>;
   /** Resolves after `ms`, or as soon as the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -364,46 +377,35 @@ async function lookUpTwice(
   }
 }
 
-interface JudgedCreation {
-  /** The created resource. `undefined` if neither the response nor a list contains its id. */
-  readonly live: LiveResource | undefined;
-  /** The token to deliver. `undefined`: the kind has none, or the response did not contain it. */
-  readonly token: string | undefined;
-}
-
 /**
- * Checks the response to a creation before its token is delivered. Returns a string with the reason if the creation
- * failed. Deletes a credential without a token, and a credential or certificate that differs from the request, because
- * otherwise each apply would leave another valid one. The next plan knows of the difference (see `Refusal`).
+ * Checks a created resource before its token is delivered. Returns the reason if the creation failed. Deletes a
+ * credential without a token, and a credential or certificate that differs from the request, because otherwise each
+ * apply would leave another valid one. The next plan knows of the difference (see `Refusal`).
  */
 async function verifyCreation(
-  write: CreateWrite,
-  { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
+  { write, request: { body } }: SentCreation,
+  { live, token }: { readonly live: LiveResource; readonly token: string | undefined },
   { settle, requests, concurrentChanges }: WriteContext,
-): Promise<JudgedCreation | string> {
+): Promise<string | undefined> {
   const kind = getKind(write.kind);
-  const live = await identify(write, settle.duplicates.lookUps.readResponseBody(write, answer), settle.duplicates);
   const [field] = kind.oneTimeFields;
-  const token = field === undefined ? undefined : findText(answer[field]);
-  if (live === undefined) return { live, token };
   const made = { write, id: live.id };
   const isHidden = field !== undefined && token === undefined;
   const failures = [
     ...(isHidden ? [`the service did not show its ${field}`] : []),
-    ...(isRotatable(kind) ? listUnacceptedFieldMessages(write, { body: sent.body, live }) : []),
+    ...(isRotatable(kind) ? listUnacceptedFieldMessages(write, { body, live }) : []),
   ];
   if (failures.length > 0) {
-    const fields = isHidden ? [] : listRefusedFields(write, { body: sent.body, live });
+    const fields = isHidden ? [] : listRefusedFields(write, { body, live });
     const replaced = concurrentChanges.findReplaced(write.address);
-    const refusal = { write, body: sent.body, live, fields, replaced };
+    const refusal = { write, body, live, fields, replaced };
     if (await recordRefusalInItself(refusal, requests))
       return [...failures, `nothing was delivered; ${live.id} is kept as a record of this`].join('; ');
     const message = await deleteOwnCreation(made, settle, 'Delete it by hand, unless the next plan deletes it');
     await recordRefusalInReplaced(refusal, requests);
     return [...failures, message].join('; ');
   }
-  const lost = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, settle);
-  return lost ?? { live, token };
+  return field === undefined ? undefined : withdrawCredentialIfDuplicate(made, settle);
 }
 
 /** The fields that the service stored otherwise. Empty if it also lost the mark, without which nothing is recorded. */
@@ -412,17 +414,29 @@ function listRefusedFields(write: CreateWrite, shown: ComparedResponse): readonl
 }
 
 /**
- * Returns `live` if its id is valid; otherwise looks up the created resource by its mark. `undefined` if the look-up
- * does not find exactly one resource. Ignores a failed look-up, because the token must still be delivered.
+ * Decides whether the resource in a response is what a creation created. Without a valid id, looks up the created
+ * resource by its mark.
  */
-async function identify(
-  write: CreateWrite,
-  live: LiveResource,
-  duplicates: DuplicateSearchContext,
-): Promise<LiveResource | undefined> {
-  if (isId(live.id)) return live;
-  const marked = await listUnplannedResourcesWithMark(write, duplicates).catch(ignoreExternal);
-  return marked.length === 1 ? marked[0] : undefined;
+async function identify(created: SentCreation, answered: LiveResource, context: WriteContext): Promise<JudgedCreation> {
+  if (isId(answered.id)) return judgeCreation(created, answered, context.creations);
+  const [live, ...others] = await listCreated(created, context).catch(ignoreExternal);
+  if (live === undefined || others.length > 0) return { whose: 'unknown', why: NO_ID };
+  context.creations.known.add(live.id);
+  return { whose: 'ours', live };
+}
+
+/**
+ * Lists the resources that a creation may have created: they are new, and have the mark that it sent. Oldest first.
+ * Rejects with `NetworkError` if others have a mark of its name, because then it is unknown what the creation created.
+ */
+async function listCreated(
+  created: SentCreation,
+  { settle, creations }: WriteContext,
+): Promise<readonly LiveResource[]> {
+  const marked = await listUnplannedResourcesWithMark(created.write, settle.duplicates);
+  const ours = marked.filter((live) => isListedCreation(created, live, creations));
+  if (ours.length > 0 || marked.length === 0) return ours;
+  throw new NetworkError(`${marked.map(({ id }) => id).join(', ')} has its mark, and existed before`);
 }
 
 function ignoreExternal(error: unknown): readonly LiveResource[] {

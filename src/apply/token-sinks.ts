@@ -344,6 +344,24 @@ export class TokenDeliveries {
     return undefined;
   }
 
+  /**
+   * Rescues a token whose credential is not known to be that of the write. Resolves with a message that says where the
+   * token is.
+   */
+  async rescue(one: NewToken): Promise<string> {
+    const { client, sinks } = this.#context;
+    const recipient = this.#toRecipient(one);
+    return client.limit(async () => {
+      try {
+        const place = await sinks.rescue.deliver(recipient, one.token);
+        this.tokens.push({ address: recipient.address, deliveredTo: place, rescued: true });
+        return `the token in the response is in ${place}`;
+      } catch (error) {
+        return `the token in the response could not be rescued (${getErrorMessage(error)})`;
+      }
+    });
+  }
+
   /** Delivers a postponed token, once. Resolves with the reason if the token of the credential was not delivered. */
   async finish(address: Address): Promise<string | undefined> {
     const one = this.#postponed.get(address);
@@ -352,16 +370,20 @@ export class TokenDeliveries {
     return this.#failed.get(address);
   }
 
-  async #deliver({ write: { address, mark }, token, id }: NewToken): Promise<string | undefined> {
-    const { name, stack } = mark;
-    const { sinks, client, known } = this.#context;
-    const sink = assertDefined(sinks.find(name), 'token sink');
-    const recipient = { address, name, id, stack, isFirst: !known.has(address) };
+  async #deliver(one: NewToken): Promise<string | undefined> {
+    const recipient = this.#toRecipient(one);
+    const { sinks, client } = this.#context;
+    const sink = assertDefined(sinks.find(recipient.name), 'token sink');
     const { token: place, failure } = await client.limit(() =>
-      deliverToken(recipient, token, { sink, rescue: sinks.rescue }),
+      deliverToken(recipient, one.token, { sink, rescue: sinks.rescue }),
     );
     if (place !== undefined) this.tokens.push(place);
-    if (failure !== undefined) this.#failed.set(address, failure);
+    if (failure !== undefined) this.#failed.set(recipient.address, failure);
     return failure;
+  }
+
+  #toRecipient({ write: { address, mark }, id }: NewToken): TokenCredential & { readonly address: Address } {
+    const { name, stack } = mark;
+    return { address, name, id, stack, isFirst: !this.#context.known.has(address) };
   }
 }

@@ -5,7 +5,7 @@ import { KINDS } from '../kinds/tables/registry.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, isSuccess, SERVICE_API_VERSION, type Send } from '../model/http.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject, toJsonText } from '../model/json.ts';
 import {
   createKeyRedactor,
   createSecretRegistry,
@@ -16,6 +16,7 @@ import { sleepFor } from '../model/sleep.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { createApiError, createSendOnce, formatPathAndQuery, type Redactor } from './api-error.ts';
 import { expectObject } from './parse-response.ts';
+import { ReadIds } from './read-ids.ts';
 import { isRefusedCursor, readPages } from './read-pages.ts';
 import { RecentStates } from './recent-states.ts';
 import {
@@ -113,6 +114,10 @@ export interface Client {
   readonly requestCount: () => number;
   /** How far the clock of the service is ahead, as far as its responses have shown. */
   readonly clockSkew: () => ClockSkew;
+  /** The ids that this client has read. */
+  readonly readIds: ReadIds;
+  /** The time by the `Date` of responses. `undefined`: they have none, or they contradict each other. */
+  readonly serviceDate: () => Date | undefined;
 }
 
 /**
@@ -153,14 +158,17 @@ export function createClient(options: ClientOptions): Client {
   const persist = withRetries(attempt, limiter, options);
   const exchange = createExchange({ persist, apiKey, versionHeader, secrets, clock });
   const states = new RecentStates(now);
+  const readIds = new ReadIds();
   const limit = createConcurrencyLimiter(options.concurrency);
   return {
-    ...createReads({ exchange, limit, baseUrl, pageSize, states }),
+    ...createReads({ exchange, limit, baseUrl, pageSize, states, readIds }),
     send: async (method, path, body, { waitSignal, reliesOn } = {}) => {
       const relied = reliesOn && { ...reliesOn, url: joinUrl(baseUrl, reliesOn.path), states };
       const onShown = (json: Json | undefined) => {
         for (const token of listTokens(json)) secrets.addToken(token);
-        noteWritten(states, { method, path }, json);
+        // The answer to a POST may be that to another one: it shows no state of what was read before.
+        if (method !== 'POST' || !readIds.isAmong(toJsonText(findMember(json, 'id')), readIds.count))
+          noteWritten(states, { method, path }, json);
       };
       const call = { method, url: joinUrl(baseUrl, path), body, waitSignal, relied, onShown };
       const json = await exchange(call);
@@ -171,6 +179,8 @@ export function createClient(options: ClientOptions): Client {
     shown: new ObservedResponseFields(options.secrets ?? NO_OP_SECRET_REDACTOR),
     requestCount: () => count,
     clockSkew: () => clock.measure(),
+    readIds,
+    serviceDate: () => clock.findDate(date().getTime()),
   };
 }
 
@@ -204,6 +214,7 @@ interface ReadOptions {
   readonly baseUrl: string;
   readonly pageSize: number;
   readonly states: RecentStates;
+  readonly readIds: ReadIds;
 }
 
 function createReads({
@@ -212,7 +223,13 @@ function createReads({
   baseUrl,
   pageSize,
   states,
+  readIds,
 }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
+  const exchangeRead: Exchange = async (call) => {
+    const json = await exchange(call);
+    readIds.note(json);
+    return json;
+  };
   const read = <T>(
     via: (call: Call) => Promise<T>,
     call: Pick<Call, 'url' | 'onShown' | 'waitSignal'>,
@@ -229,8 +246,8 @@ function createReads({
         kind,
         listKey,
         firstUrl: joinUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
-        readPage: (url) => read(exchange, { url, waitSignal, onShown }, stop),
-        readNextPage: (url) => read(withRefusedCursor(exchange), { url, waitSignal, onShown }, stop),
+        readPage: (url) => read(exchangeRead, { url, waitSignal, onShown }, stop),
+        readNextPage: (url) => read(withRefusedCursor(exchangeRead), { url, waitSignal, onShown }, stop),
       });
     },
     readModule: async (path, stop) => {
@@ -240,7 +257,7 @@ function createReads({
     },
     get: async (path, signal) => {
       const url = joinUrl(baseUrl, path);
-      return expectObject({ method: 'GET', url }, await exchange({ method: 'GET', url, signal }));
+      return expectObject({ method: 'GET', url }, await exchangeRead({ method: 'GET', url, signal }));
     },
   };
 }

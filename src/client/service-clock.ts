@@ -24,12 +24,14 @@ export class ServiceClock {
   #best: Range | undefined;
   #created: Range | undefined;
   #isContradictory = false;
+  #areDatesContradictory = false;
 
   /** Records the `Date` of a response. Ignores a text that is not a time. */
   noteDate(text: string | undefined, times: RequestTimes): void {
     const range = toRange(text, times);
     if (range === undefined) return;
     this.#compare(range);
+    if (this.#best !== undefined && !isWithinSkew(range, this.#best)) this.#areDatesContradictory = true;
     if (this.#best === undefined || width(range) < width(this.#best)) this.#best = range;
   }
 
@@ -47,6 +49,15 @@ export class ServiceClock {
     // The least, so that nothing counts as older than it is, and no certificate begins in the future.
     const skewMs = isEqual ? 0 : range.leastMs;
     return { skewMs, isDoubtful: this.#isContradictory || Math.abs(skewMs) > TRUSTED_SKEW_MS };
+  }
+
+  /**
+   * Converts a local time to the time that `Date` shows at that moment, or up to the doubt of a response earlier.
+   * `undefined`: no response had a valid `Date`, or the responses show different ones.
+   */
+  findDate(localMs: number): Date | undefined {
+    if (this.#best === undefined || this.#areDatesContradictory) return undefined;
+    return new Date(localMs + this.#best.leastMs);
   }
 
   #compare(range: Range): void {

@@ -233,6 +233,7 @@ function listNextSteps(
 ): readonly string[] {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
+  const unknown = new Set<string>(failed.flatMap(({ isUnknown, write }) => (isUnknown ? [write.address] : [])));
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
@@ -243,9 +244,9 @@ function listNextSteps(
     ).map((step) => [true, step] as const),
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
     [failed.some(isFixable), NEXT_STEPS.mend],
-    [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
+    [tokens.some(({ rescued, address }) => rescued && !unknown.has(address)), NEXT_STEPS.rescued],
     [failed.length > 0 || isCutShort, `Run ${mode} again. It plans only what is left.`],
-    [failed.some(({ isUnknown }) => isUnknown), NEXT_STEPS.unknown],
+    [unknown.size > 0, NEXT_STEPS.unknown],
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);
 }

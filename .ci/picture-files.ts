@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HAND_CHANGE, LINE_CHANGE } from '../examples/demo-changes.ts';
+import { MARK } from '../src/report/html/face.ts';
 import { createServer, parseApiKey } from '../src/server/index.ts';
 import { type CommandResult, runCommand } from '../test/cli/fake-context.ts';
 import { renderTerminalSvg } from './terminal-svg.ts';
@@ -14,6 +15,8 @@ export const PICTURES = 'docs/images';
 export interface Pictures {
   /** The plan in a terminal, as SVG. */
   readonly plan: string;
+  /** The mark, in the size for the README, as SVG. */
+  readonly mark: string;
   /** The review page of that plan, as HTML. */
   readonly page: string;
   /** The review page of the pull request in the tutorial. The other pictures are screenshots of these two. */
@@ -27,7 +30,8 @@ const PLAN = 'plan manifests -o plan.json';
 
 /** Runs the demo up to the plan after both of its changes, and the tutorial up to its review. The result is always the same. */
 export async function createPictures(): Promise<Pictures> {
-  return { ...(await withTemporaryFolder(runDemo)), tutorial: await withTemporaryFolder(runTutorial) };
+  const mark = `${MARK.replace('<svg ', '<svg width="56" height="56" ')}\n`;
+  return { ...(await withTemporaryFolder(runDemo)), mark, tutorial: await withTemporaryFolder(runTutorial) };
 }
 
 /** A digest of the pages, which is saved with the screenshots. */
@@ -44,7 +48,7 @@ async function withTemporaryFolder<T>(play: (folder: string) => Promise<T>): Pro
   }
 }
 
-async function runDemo(folder: string): Promise<Omit<Pictures, 'tutorial'>> {
+async function runDemo(folder: string): Promise<Pick<Pictures, 'plan' | 'page'>> {
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   const { server, edgewise } = openAccount(folder, 'examples/account.json');
   await edgewise('apply manifests --yes');

@@ -17,6 +17,7 @@ const VIEWPORT = { width: 1000, height: 900 };
 const pictures = await createPictures();
 mkdirSync(PICTURES, { recursive: true });
 writeFileSync(join(PICTURES, 'plan.svg'), pictures.plan);
+writeFileSync(join(PICTURES, 'mark.svg'), pictures.mark);
 const folder = mkdtempSync(join(tmpdir(), 'edgewise-try-'));
 execFileSync(process.execPath, ['.ci/try.ts', '--no-open', folder]);
 const browser = await startBrowser();

@@ -7,9 +7,10 @@ import { renderTerminalSvg } from '../../.ci/terminal-svg.ts';
 const README = readFileSync('README.md', 'utf8');
 
 describe('the pictures of the README', () => {
-  it('show what the demo prints; `npm run pictures` makes them again', async () => {
+  it('show the mark and what the demo prints; `npm run pictures` makes them again', async () => {
     const pictures = await createPictures();
     expect(readFileSync(join(PICTURES, 'plan.svg'), 'utf8')).toBe(pictures.plan);
+    expect(readFileSync(join(PICTURES, 'mark.svg'), 'utf8')).toBe(pictures.mark);
     expect(readFileSync(join(PICTURES, 'review.sha256'), 'utf8')).toBe(toPageDigest(pictures));
   });
 
@@ -20,6 +21,7 @@ describe('the pictures of the README', () => {
     const shown = [README, ...pages].join('');
     const files = Array.from(shown.matchAll(/images\/([\w-]+\.\w+)/g), ([, file]) => file);
     const names = [
+      'mark.svg',
       'plan.svg',
       'flow.svg',
       ...['review', 'tutorial'].flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]),

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { FormatName } from '../../src/report/formats.ts';
+import { MARK_URL } from '../../src/report/html/face.ts';
 import { SCRIPT } from '../../src/report/html/page.ts';
 import { STYLE } from '../../src/report/html/style.ts';
 import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
@@ -99,7 +100,7 @@ function listForeignAttributes({ name, attributes }: PageElement): readonly stri
   return [...attributes].flatMap(([attribute, value]) => {
     const isOurs = OUR_ATTRIBUTES.has(attribute);
     const isInside =
-      attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === 'data:,' || OUR_LINK.test(value);
+      attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === MARK_URL || OUR_LINK.test(value);
     return isOurs && isInside ? [] : [`${name} ${attribute}="${value}"`];
   });
 }

@@ -99,6 +99,15 @@ describe('an HTML report of a plan', () => {
     expect(listTexts(page, 'strong')).toEqual(['✗ This plan cannot be applied: 1 error']);
   });
 
+  it('says last what reading took, and shows what a message has between backticks as code', () => {
+    const violation = { message: 'Label it `public: "true"`.', remedy: 'Write `a`.', addresses: [] };
+    const plan = createPlan({ changes: [createChange('TCPEdge/calm', 'update')] });
+    const page = renderPage({ about: 'plan', plan, blocking: [{ rule: 'policy', ...violation }] });
+    expect(listTexts(page, 'p').at(-2)).toMatch(/^Reading took/);
+    expect(listTexts(page, 'code')).toEqual(expect.arrayContaining(['public: "true"', 'a']));
+    expect(listTexts(page, 'p').join()).not.toContain('`');
+  });
+
   it('links both halves of a change that is also drift to its danger, and each field to its line', () => {
     const change = createLiveChange('TCPEdge/a', 'update', {
       id: 'edgtcp_1',

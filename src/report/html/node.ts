@@ -48,6 +48,11 @@ export function renderHtmlText(text: Text): Html {
   })}`;
 }
 
+/** A sentence in which what stands between backticks is code. */
+export function renderHtmlProse(text: string): Html {
+  return html`${text.split(/`([^`\n]+)`/).map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
+}
+
 /** A position in a manifest. A link if its page is known. */
 export function renderHtmlPlace({ label, page }: PlaceLink): Html {
   return renderHtmlText([{ text: label, style: 'code', page }]);

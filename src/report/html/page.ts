@@ -1,4 +1,5 @@
 import { hashSha256 } from '../../model/json.ts';
+import { MARK_URL } from './face.ts';
 import { html } from './node.ts';
 import { STYLE } from './style.ts';
 
@@ -154,7 +155,7 @@ export function renderPageStart(heading: string): string {
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 <title>${heading}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${MARK_URL}">
 <style>${{ source: STYLE }}</style>
 </head>
 <body>
@@ -162,7 +163,7 @@ export function renderPageStart(heading: string): string {
 `.source;
 }
 
-/** `img-src data:` allows the page's empty icon. Without an icon, browsers would request one from the server. */
+/** `img-src data:` allows the mark, which is also the icon. Without an icon, browsers would request one from the server. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${computeDigest(STYLE)}`,

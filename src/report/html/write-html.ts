@@ -21,7 +21,7 @@ import { findUnmentionedAddress, listLines } from '../view/diagnostic-view.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
-import { type Html, html, renderHtmlPlace, renderHtmlText } from './node.ts';
+import { type Html, html, renderHtmlPlace, renderHtmlProse, renderHtmlText } from './node.ts';
 import { PAGE_END, renderPageStart } from './page.ts';
 
 /** Writes a document as one self-contained page, chunk by chunk. Pipelines can keep it as an artifact. */
@@ -40,6 +40,7 @@ ${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</str
     lead: html`${renderCommand(applyCommand)}${renderFilter(document)}`,
   }))
     yield piece.source;
+  yield renderEffort(document).source;
   if (origin !== undefined) yield html`<p class="note">${renderHtmlText(origin)}</p>\n`.source;
   yield PAGE_END;
 }
@@ -127,10 +128,10 @@ function listNotes(note: Html | string | undefined): readonly Html[] {
   return note === undefined ? [] : [html`<p class="note">${note}</p>\n`];
 }
 
-/** The notes, the conclusion and the next steps of a document. The headline has the result. */
+/** The notes, the conclusion and the next steps of a document, without what comes last. The headline has the result. */
 function renderSummary(document: Document, scope: string): Html {
   const { notes, conclusion, next, blocks } = document;
-  const shown = conclusion.filter(({ role, to }) => role !== 'result' && to !== 'dangers');
+  const shown = conclusion.filter((one) => one.role !== 'result' && one.to !== 'dangers' && !isEffort(one));
   const steps =
     next.length === 0
       ? ''
@@ -145,6 +146,15 @@ function renderSummary(document: Document, scope: string): Html {
     return html`<p class="conclusion">${isThere ? html`<a class="${look}" href="#${scope}${to}">${text}</a>` : text}.</p>\n`;
   };
   return html`${notes.map((note) => html`<p class="note">${note}</p>\n`)}${shown.map(say)}${steps}`;
+}
+
+/** Whether a sentence is about the work of edgewise, such as the number of requests. Such sentences come last. */
+function isEffort({ role, tone }: Sentence): boolean {
+  return role === 'fact' && tone === 'muted';
+}
+
+function renderEffort({ conclusion }: Document): Html {
+  return html`${conclusion.filter(isEffort).map(({ text }) => html`<p class="note">${text}</p>\n`)}`;
 }
 
 function renderCommand(command: Document['applyCommand']): Html | undefined {
@@ -194,7 +204,7 @@ ${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderPlace(
 
 function renderErrorMessage({ lines: [message = '', ...more], remedy }: ErrorBlock): Html {
   const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
-  return html`<article class="message error"><p class="headline">${message}</p>
+  return html`<article class="message error"><p class="headline">${renderHtmlProse(message)}</p>
 ${said}${renderRemedy(remedy)}</article>
 `;
 }
@@ -204,7 +214,7 @@ function renderDiagnosticMessage(diagnostic: Diagnostic, page: Page): Html {
   const name = findUnmentionedAddress(diagnostic);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
   return html`<article class="message ${severity}">
-<p class="headline"><span class="label">${severity}</span> ${message}</p>
+<p class="headline"><span class="label">${severity}</span> ${renderHtmlProse(message)}</p>
 <p class="where"><code>${code}</code>${subject}</p>
 ${renderPlace(place, page)}${related.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
 `;
@@ -214,14 +224,14 @@ function renderViolationMessage({ rule, message, remedy, addresses, places = [] 
   const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">
-<p class="headline"><span class="label">refused</span> ${message}</p>
+<p class="headline"><span class="label">refused</span> ${renderHtmlProse(message)}</p>
 <p class="where"><code>${rule}</code></p>
 ${list}${places.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
 `;
 }
 
 function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number], page: Page): Html {
-  return html`<p class="where">${message}</p>\n${renderPlace(place, page)}`;
+  return html`<p class="where">${renderHtmlProse(message)}</p>\n${renderPlace(place, page)}`;
 }
 
 /**
@@ -244,7 +254,7 @@ function renderRemedy(remedy: string | undefined): Html | undefined {
   if (remedy === undefined) return undefined;
   const [sentence = '', ...lines] = remedy.split('\n');
   const copied = lines.length === 0 ? '' : html`<pre tabindex="0">${lines.map((line) => html`${line}\n`)}</pre>\n`;
-  return html`<p class="remedy">${sentence}</p>\n${copied}`;
+  return html`<p class="remedy">${renderHtmlProse(sentence)}</p>\n${copied}`;
 }
 
 /** If a list has more entries, the browser lays out only the visible ones: all would take noticeable time. */
@@ -281,6 +291,7 @@ ${said === undefined ? '' : html`<p class="said">${said}</p>\n`}`;
   if (document !== undefined) {
     yield renderSummary(document, scope);
     yield* listBlocks(document, { ...page, scope, within: `${anchor} `, isAllOpen: page.isAllOpen && !isStack });
+    yield renderEffort(document);
   }
   yield html`</section>\n`;
 }

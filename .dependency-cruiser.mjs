@@ -88,6 +88,7 @@ const EFFECTS = [
   'files/write-file',
   'manifest/load',
   'manifest/load-upward',
+  'manifest/source-files',
   'manifest/unread-files',
   'programs/find-program',
   'programs/start-program',

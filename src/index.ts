@@ -46,11 +46,9 @@ export {
   createFieldFileReader,
   type LoadContext,
   type LoadedManifestSources,
-  type ManifestBytes,
-  type ManifestContent,
-  type ManifestText,
   readManifestFiles,
 } from './manifest/load.ts';
+export type { ManifestBytes, ManifestContent, ManifestText } from './manifest/source.ts';
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, DifferenceCause } from './model/change.ts';

@@ -1,6 +1,7 @@
 import type { TokenSinks } from './apply/token-sinks.ts';
 import type { ClientOptions } from './client/client.ts';
-import type { ManifestContent } from './manifest/load.ts';
+import type { ManifestContent } from './manifest/source.ts';
+import { createSourceFiles } from './manifest/source-files.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { FindTakingOverStack } from './model/stack-tree.ts';
 import type { Transport } from './model/transport.ts';
@@ -73,12 +74,13 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { manifests = [], paths = manifests.length > 0 ? [] : ['.'], policies: apart = [] } = options;
   const host = await createHost(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
-  const { state, diagnostics, policies, locate } = await readValidManifests(paths, host, read);
+  const reading = { ...host, files: createSourceFiles() };
+  const { state, diagnostics, policies, locate } = await readValidManifests(paths, reading, read);
   const settings = resolveSettingsFromManifests({ options }, host, state.stack.layers);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = { onRetry, onWait, onRequest };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
-  const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, host);
+  const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
   const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
   const parts = { state, policies, tokens, sinks, findTaker, version: readVersion() };
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);

@@ -1,18 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { ManifestBytes } from './load.ts';
+import type { Source } from './source.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
-/** Decodes a file. Returns a diagnostic too if it is not UTF-8. Drops a byte order mark. */
-export function decodeManifestSource({ file, bytes }: ManifestBytes): {
+/** Returns the text of a file. Returns a diagnostic too if it is not UTF-8. */
+export function decodeManifestSource({ file, bytes, yaml }: Source): {
   readonly source: SourceText;
   readonly diagnostic: Diagnostic | undefined;
 } {
-  const source = createSourceText(file, DECODER.decode(bytes));
+  const source = createSourceText(file, yaml);
   return { source, diagnostic: isUtf8(bytes) ? undefined : createEncodingDiagnostic(source, bytes) };
 }
-
-const DECODER = new TextDecoder('utf-8');
 
 function createEncodingDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
   const { index, offset } = locateBadByte(source.text, bytes);

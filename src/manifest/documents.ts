@@ -76,7 +76,7 @@ export function readDocuments(
   let mayHideStack = false;
   let ofOthers = 0;
   const toolFields: ToolField[] = [];
-  for (const parsed of parseDocuments(source.text, env, context.allowance)) {
+  for (const parsed of parseDocuments(source.yaml, env, context.allowance)) {
     const all = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
     const candidates = all.filter((candidate) => !isOfOthers(candidate));
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;

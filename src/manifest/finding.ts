@@ -14,7 +14,8 @@ import type { SchemaFinding } from '../schemas/findings.ts';
 import { findRetiredFieldRemedy } from '../settings/retired.ts';
 import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
 import { isPathOfSecret } from './secret-spans.ts';
-import { getSpanOfValuePart, type SourceText, type Span } from './source-text.ts';
+import { getSpanOfValuePart, type SourceText } from './source-text.ts';
+import type { Span } from './span.ts';
 import { suggest, suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */

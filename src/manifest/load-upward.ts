@@ -9,7 +9,7 @@ import {
   searchUpward,
   type TrustedOwners,
 } from '../files/owners.ts';
-import { type ReadBudget, readInput } from '../files/read-input.ts';
+import type { ReadBudget } from '../files/read-input.ts';
 import { listAncestors } from '../files/real-path.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { STDIN_FILE_NAME } from './environment.ts';
@@ -19,9 +19,10 @@ import {
   isManifestName,
   joinShown,
   type LoadContext,
-  type LoadedManifestSources,
-  type ManifestBytes,
+  type LoadedSources,
 } from './load.ts';
+import type { Source } from './source.ts';
+import { createSourceFiles, type SourceFiles } from './source-files.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 import type { Path } from './unread-files.ts';
 
@@ -31,12 +32,13 @@ import type { Path } from './unread-files.ts';
  */
 
 interface UpwardReading {
-  readonly sources: ManifestBytes[];
+  readonly sources: Source[];
   readonly diagnostics: Diagnostic[];
   /** Absolute paths of the files that were already read. */
   readonly seen: Set<string>;
   readonly roots: readonly string[];
   readonly budget: ReadBudget;
+  readonly files: SourceFiles;
 }
 
 /** A folder from which Defaults are searched upward, and whether the files in this folder were read already. */
@@ -54,14 +56,15 @@ export function readDefaultsUpward(
   starts: readonly DefaultsStart[],
   known: readonly string[],
   { paths, ...context }: Omit<LoadContext, 'readStdin' | 'roots'> & { readonly paths: readonly string[] },
-): LoadedManifestSources {
-  const { cwd, budget } = context;
+): LoadedSources {
+  const { cwd, budget, files = createSourceFiles() } = context;
   const reading: UpwardReading = {
     sources: [],
     diagnostics: [],
     seen: new Set(known.filter((file) => file !== STDIN_FILE_NAME).map((file) => resolve(cwd, file))),
     roots: listRootsOfPaths(paths, context),
     budget: budget ?? createStackBudget(),
+    files,
   };
   // The same search as if every user were trusted shows which Defaults are left out.
   const widest = listRootsOfPaths(paths, { ...context, uid: undefined });
@@ -84,19 +87,20 @@ export function readDefaultsUpward(
  */
 export function findStackFileUpward(
   path: string,
-  context: Pick<LoadContext, 'cwd' | 'uid' | 'root'>,
+  context: Pick<LoadContext, 'cwd' | 'uid' | 'root' | 'files'>,
 ): string | undefined {
   const { cwd } = context;
   const roots = listRootsOfPaths([path], context);
   const budget = createStackBudget();
-  const reading: UpwardReading = { sources: [], diagnostics: [], seen: new Set(), roots, budget };
+  const { files = createSourceFiles() } = context;
+  const reading: UpwardReading = { sources: [], diagnostics: [], seen: new Set(), roots, budget, files };
   const start = { shown: path, real: resolve(cwd, path) };
   const trust = createUpwardTrust(start, roots, context);
   for (const at of listUpward(start, roots, cwd)) {
     const search = { isSearched: mayContainStackDocument, ...trust(at) };
     if (search.distrust !== undefined) return undefined;
     readFilesIn(at, search, reading);
-    const found = reading.sources.find(({ bytes }) => hasStackDocument(bytes));
+    const found = reading.sources.find(hasStackDocument);
     if (found !== undefined) return found.file;
   }
   return undefined;
@@ -167,9 +171,9 @@ function readSearchedFile({ shown, real }: Path, search: UpwardSearch, reading: 
     if (stats?.isFile() !== true || stats.size > MAX_SEARCHED_BYTES) return;
     // A file of another user does not use up the budget of the manifests.
     const { budget } = refusal === undefined ? reading : { budget: undefined };
-    const bytes = readInput(real, { maxBytes: MAX_SEARCHED_BYTES, budget });
-    if (!search.isSearched(bytes)) return;
-    if (refusal === undefined) reading.sources.push({ file: shown, bytes, onlyDefaults: true });
+    const content = reading.files.read(real, { maxBytes: MAX_SEARCHED_BYTES, budget });
+    if (!search.isSearched(content.bytes)) return;
+    if (refusal === undefined) reading.sources.push({ file: shown, ...content, onlyDefaults: true });
     else reading.diagnostics.push(createRefusedDefaultsDiagnostic(shown, refusal));
   } catch (error) {
     if (refusal === undefined) reading.diagnostics.push(createUnreadableDiagnostic(shown, error));

@@ -25,32 +25,12 @@ import { toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import { parseDocuments } from './parse.ts';
+import { createSourceContent, type ManifestBytes, type Source } from './source.ts';
+import { createSourceFiles, type SourceFiles } from './source-files.ts';
 import { createStackFileFilter, expandListDocument, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 import type { Path } from './unread-files.ts';
 import { createUnreadDiagnostic, hasManifestEnding, type PassedOver } from './unread-files.ts';
-
-/** Manifests as the bytes of a file, or as text from a program. */
-export type ManifestContent = ManifestBytes | ManifestText;
-
-/** A manifest as bytes, such as a file that was read. */
-export interface ManifestBytes {
-  /** The path from the user, or `<stdin>` for `-`. */
-  readonly file: string;
-  readonly bytes: Uint8Array;
-  /** Set if only the Defaults in this file are used, because it is above the stack. */
-  readonly onlyDefaults?: true;
-}
-
-/** Manifests in memory. `file` is a name for messages. Paths in the text are relative to the folder of `file`. */
-export interface ManifestText {
-  readonly file: string;
-  readonly text: string;
-}
-
-export function encodeSource(source: ManifestContent): ManifestBytes {
-  return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
-}
 
 /** Access to the process, and limits on reading. */
 export interface LoadContext {
@@ -64,6 +44,8 @@ export interface LoadContext {
   readonly budget?: ReadBudget | undefined;
   /** The folders that must contain the paths to read, if manifests name those paths. Absent if the user named them. */
   readonly roots?: readonly string[] | undefined;
+  /** The files that the run has read. Absent: what is read is read for this call alone. */
+  readonly files?: SourceFiles | undefined;
 }
 
 /**
@@ -81,6 +63,11 @@ export function createStackBudget(run?: ReadBudget): ReadBudget {
 export interface LoadedManifestSources {
   readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Files that were read, with their parsed texts. */
+export interface LoadedSources extends LoadedManifestSources {
+  readonly sources: readonly Source[];
 }
 
 /**
@@ -101,8 +88,12 @@ export async function loadManifestsWithFindings(
   paths: readonly string[],
   context: LoadContext,
 ): Promise<LocatedManifests> {
-  const { roots = listRootsOfPaths(paths, context), budget = createStackBudget() } = context;
-  const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
+  const {
+    roots = listRootsOfPaths(paths, context),
+    budget = createStackBudget(),
+    files = createSourceFiles(),
+  } = context;
+  const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, files, isFull: false };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
     else readNamed(path, context, reading);
@@ -120,7 +111,7 @@ export function visitManifestFiles(
 ): readonly UnreadableInput[] {
   const findings: UnreadableInput[] = [];
   const folder = { shown: root, real: resolve(context.cwd, root) };
-  const { budget = createStackBudget() } = context;
+  const { budget = createStackBudget(), files = createSourceFiles() } = context;
   const roots = listRootsOfPaths([root], context);
   const place = checkCommandLinePath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createOutsideDiagnostic(root, place) }];
@@ -133,6 +124,7 @@ export function visitManifestFiles(
       isDone,
       roots,
       budget,
+      files,
       isFull: false,
       passedOver,
     };
@@ -153,17 +145,19 @@ export interface UnreadableInput {
 }
 
 /** The files that were read, and a diagnostic for each file or folder that could not be read. */
-interface LocatedManifests extends Pick<LoadedManifestSources, 'sources'> {
+interface LocatedManifests {
+  readonly sources: readonly Source[];
   readonly findings: readonly UnreadableInput[];
 }
 
 interface Reading {
-  readonly sources: ManifestBytes[];
+  readonly sources: Source[];
   readonly findings: UnreadableInput[];
   /** Real paths of the files that were already read. */
   readonly seen: Set<string>;
   readonly roots: readonly string[];
   readonly budget: ReadBudget;
+  readonly files: SourceFiles;
   /** Whether the budget is used up. An error was then reported, and nothing more is read. */
   isFull: boolean;
 }
@@ -174,14 +168,14 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   try {
     const bytes = await context.readStdin();
     reading.budget.spend(bytes.byteLength);
-    keep({ file: STDIN_FILE_NAME, bytes }, reading);
+    keep({ file: STDIN_FILE_NAME, ...createSourceContent(bytes) }, reading);
   } catch (error) {
     reading.findings.push({ folder: '', diagnostic: createUnreadableDiagnostic(STDIN_FILE_NAME, error) });
   }
 }
 
 /** Adds a source. Reports an empty source, which usually means that the command that wrote it failed. */
-function keep(source: ManifestBytes, reading: Reading): void {
+function keep(source: Source, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
     source.file === STDIN_FILE_NAME
@@ -213,8 +207,9 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
     const stats = statSync(file.real);
     if (stats.isDirectory()) readNamedFolder(file, reading);
     // A pipe, such as the one that a shell passes for `<(command)`, has no real path.
-    else if (!stats.isFile() || addNewFile(file.real, reading.seen) !== undefined)
-      keep({ file: path, bytes: readInput(file.real, reading) }, reading);
+    else if (!stats.isFile()) keep({ file: path, ...createSourceContent(readInput(file.real, reading)) }, reading);
+    else if (addNewFile(file.real, reading.seen) !== undefined)
+      keep({ file: path, ...reading.files.read(file.real, reading) }, reading);
   } catch (error) {
     reading.isFull = error instanceof InputBudgetError;
     reading.findings.push({
@@ -246,9 +241,20 @@ function readNamedFolder(folder: Path, reading: Reading): void {
     reals.push(real);
   };
   const isDone = () => false;
-  const { seen, roots, budget } = reading;
+  const { seen, roots, budget, files } = reading;
   const passedOver: (PassedOver & Pick<FoundManifest, 'folder'>)[] = [];
-  const walk: Walk = { seen, folders: new Set(), visit, findings, isDone, roots, budget, isFull: false, passedOver };
+  const walk: Walk = {
+    seen,
+    folders: new Set(),
+    visit,
+    findings,
+    isDone,
+    roots,
+    budget,
+    files,
+    isFull: false,
+    passedOver,
+  };
   const count = readFolder(folder, walk);
   reading.isFull = walk.isFull;
   const isOwn = createStackFileFilter(folder.shown, found);
@@ -346,9 +352,9 @@ function findUnusableEntry(
 function readManifestFile(folder: Path, entry: Dirent, path: Path, walk: Walk): number {
   const real = entry.isSymbolicLink() ? addNewFile(path.real, walk.seen) : addReal(path.real, walk.seen);
   if (real === undefined) return 1;
-  const bytes = readInput(path.real, walk);
-  if (isFileOfOtherTool(entry.name, bytes)) return 0;
-  walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
+  const content = walk.files.read(path.real, walk);
+  if (isFileOfOtherTool(entry.name, content.bytes)) return 0;
+  walk.visit({ file: path.shown, folder: folder.shown, ...content }, real);
   return 1;
 }
 
@@ -487,14 +493,11 @@ function hasField(json: JsonObject): boolean {
 }
 
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
-export function parseAddressesForCompletion(
-  sources: readonly ManifestBytes[],
-  isLate: () => boolean,
-): readonly Address[] {
+export function parseAddressesForCompletion(sources: readonly Source[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();
   const allowance = createYamlBudget();
-  for (const { bytes } of sources) {
-    for (const { value } of parseDocuments(new TextDecoder().decode(bytes), NO_ENVIRONMENT, allowance)) {
+  for (const { yaml } of sources) {
+    for (const { value } of parseDocuments(yaml, NO_ENVIRONMENT, allowance)) {
       for (const address of listAddressesIn(value)) found.add(address);
       if (isLate()) return [...found];
     }

@@ -1,5 +1,5 @@
 import { isCollection, isMap, isScalar, type Node, type YAMLError } from 'yaml';
-import type { Span } from './source-text.ts';
+import type { Span } from './span.ts';
 
 /**
  * Mistakes that make a text into other YAML than its author meant, often valid YAML. The error of the parser, or a missing

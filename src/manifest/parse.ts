@@ -1,6 +1,5 @@
 import {
   type Alias,
-  Composer,
   type Document,
   isAlias,
   isMap,
@@ -8,7 +7,6 @@ import {
   isScalar,
   isSeq,
   type Node,
-  Parser,
   type Scalar,
   type YAMLError,
   type YAMLMap,
@@ -24,16 +22,16 @@ import {
   describeOmittedDiagnostics,
   limitDiagnosticsPerCode,
   NESTING_REMEDY,
-  parseYamlTokensWithinBudget,
   type RemainingYamlBudget,
   TOO_DEEP_MESSAGE,
-  YamlLimitError,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
 import type { FoundMistake } from './named-mistakes.ts';
 import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
-import { type Correction, getSpanOfValuePart, type Span } from './source-text.ts';
-import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken, takeTags } from './tags.ts';
+import { getSpanOfValuePart } from './source-text.ts';
+import type { Correction, Span } from './span.ts';
+import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken } from './tags.ts';
+import type { YamlText } from './yaml-text.ts';
 
 export interface ParsedDocument {
   /** The position in the file. */
@@ -55,37 +53,22 @@ export interface SyntaxTree {
 }
 
 /**
- * Parses YAML 1.2, which includes JSON, one document at a time. Keys are always text, even if they look like numbers.
+ * Converts YAML 1.2, which includes JSON, one document at a time. Keys are always text, even if they look like numbers.
  */
 export function* parseDocuments(
-  text: string,
+  yaml: YamlText,
   env: ManifestEnvironment,
   allowance: RemainingYamlBudget = createYamlBudget(),
 ): Generator<ParsedDocument> {
-  const parser = new Parser();
-  const composer = new Composer(OPTIONS);
-  const tags: TagToken[] = [];
-  try {
-    for (const document of composer.compose(parseYamlTokensWithinBudget(parser, text, { allowance, tags })))
-      yield convertDocument(document, { env, text, tags: takeTags(tags, document.range[2]) });
-    const { errors } = composer.streamInfo();
-    if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
-  } catch (error) {
-    if (!(error instanceof YamlLimitError)) throw error;
-    const { message, remedy } = error;
-    const span = { start: parser.offset, end: parser.offset + 1 };
-    yield createBrokenDocument([{ code: 'yaml-syntax', message, remedy, span }]);
-  }
+  const { text } = yaml;
+  const { documents, errors, limit } = yaml.compose(allowance);
+  for (const { document, tags } of documents) yield convertDocument(document, { env, text, tags });
+  if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
+  if (limit === undefined) return;
+  const { message, remedy } = limit.error;
+  const span = { start: limit.offset, end: limit.offset + 1 };
+  yield createBrokenDocument([{ code: 'yaml-syntax', message, remedy, span }]);
 }
-
-/** The core schema of YAML 1.2, regardless of a `%YAML` directive. `convertMap` reports repeated keys. */
-const OPTIONS = {
-  schema: 'core',
-  resolveKnownTags: false,
-  merge: false,
-  stringKeys: true,
-  uniqueKeys: false,
-} as const;
 
 function convertDocument(
   document: Document.Parsed,

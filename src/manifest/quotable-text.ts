@@ -7,7 +7,8 @@ import { NO_ENVIRONMENT } from './environment.ts';
 import { renderExcerpt, renderLineWith } from './excerpt.ts';
 import { getNodeSpan, parseDocuments, type SyntaxTree } from './parse.ts';
 import { listSecretSpans } from './secret-spans.ts';
-import type { Correction, SourceText, Span } from './source-text.ts';
+import type { SourceText } from './source-text.ts';
+import type { Correction, Span } from './span.ts';
 
 const HIDDEN = '(hidden)';
 
@@ -72,7 +73,7 @@ function readText(source: SourceText, hidden: readonly Span[]): ReadText {
   const broken: Span[] = [];
   const nodes: Node[] = [];
   const corrections = new Map<number, Correction>();
-  const documents = [...parseDocuments(text, NO_ENVIRONMENT, createYamlBudget())];
+  const documents = [...parseDocuments(source.yaml, NO_ENVIRONMENT, createYamlBudget())];
   for (const [index, { span, tree, isBroken, findings }] of documents.entries()) {
     for (const { span: at, correction } of findings) if (correction) corrections.set(at.start, correction);
     if (isBroken) broken.push({ start: span.start, end: documents[index + 1]?.span.start ?? text.length });

@@ -3,7 +3,7 @@ import { isNameOfSecret } from '../model/secret-names.ts';
 import { listSecretNames } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
 import { getNodeSpan, type SyntaxTree } from './parse.ts';
-import type { Span } from './source-text.ts';
+import type { Span } from './span.ts';
 
 /**
  * Lists the spans in a document that no excerpt shows, sorted: what is below a key whose name looks like that of a

@@ -4,6 +4,7 @@ import { createFoundRedactor, redactJson, type SecretMatch, type SecretRedactor 
 import type { FieldPath } from '../model/state.ts';
 import type { ReadFieldFile } from './environment.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
+import { createYamlText } from './yaml-text.ts';
 
 /**
  * No manifest may contain a secret of the run, from any source: the file itself, a variable, a file that a field names,
@@ -24,7 +25,7 @@ export function redactSource(
 ): { readonly text: SourceText; readonly held: Diagnostic | undefined } {
   const found = secrets.find(source.text);
   if (found === undefined) return { text: source, held: undefined };
-  const text = createSourceText(source.file, secrets.redact(source.text, REPLACEMENT));
+  const text = createSourceText(source.file, createYamlText(secrets.redact(source.text, REPLACEMENT)));
   const held: Diagnostic = {
     code: 'secret-in-manifest',
     severity: 'error',

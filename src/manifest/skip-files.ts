@@ -10,9 +10,9 @@ import { decodeManifestSource } from './decode-source.ts';
 import type { ManifestEnvironment } from './environment.ts';
 import { locate } from './finding.ts';
 import { isApiVersionOfOthers, mayBeOwnDocument } from './foreign.ts';
-import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 import { compileIgnorePatterns } from './path-pattern.ts';
+import type { Source } from './source.ts';
 import { createSourceText } from './source-text.ts';
 import { mayContainDefaultsDocument, mayContainStackDocument } from './stack-folders.ts';
 
@@ -42,14 +42,14 @@ export interface SkipPatternInFolder extends SkipPattern {
 
 /** Returns the `spec.skip_files` of a file with a Stack or Defaults, as `kind` says. Invalid patterns skip nothing. */
 export function findSkipRuleInFile(
-  source: ManifestBytes,
+  source: Source,
   env: ManifestEnvironment,
   kind: 'Stack' | 'Defaults',
 ): SkipRule | undefined {
   if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
   const { source: text, diagnostic } = decodeManifestSource(source);
   if (diagnostic !== undefined) return undefined;
-  for (const { value, span, tree, findings } of parseDocuments(text.text, env, createYamlBudget())) {
+  for (const { value, span, tree, findings } of parseDocuments(text.yaml, env, createYamlBudget())) {
     const [first] = listSkipFiles(value, kind, []);
     if (first === undefined) continue;
     const isUsed = findings.length === 0 && isJsonArray(first.value);
@@ -128,17 +128,17 @@ export function createUnusedPatternWarning(field: string, pattern: string, place
 }
 
 /** The files that a rule leaves, the ones that it skips, and an error for each that it must not skip. */
-export interface SkipResult<Source> {
+export interface SkipResult {
   readonly sources: readonly Source[];
   readonly skipped: readonly SkippedFile[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Divides files by a rule. */
-export function skipFiles<Source extends ManifestBytes>(
+export function skipFiles(
   sources: readonly Source[],
   { rule, env }: { readonly rule: SkipRule | undefined; readonly env: ManifestEnvironment },
-): SkipResult<Source> {
+): SkipResult {
   if (rule === undefined) return { sources, skipped: [], diagnostics: [] };
   const kept: Source[] = [];
   const skipped: SkippedFile[] = [];
@@ -157,10 +157,10 @@ export function skipFiles<Source extends ManifestBytes>(
 const DECLARATION = /\bapiVersion["']?\s*:\s*["']?edgewise\b/i;
 
 /** Returns the position of the first document in a file that is, or may be, one of edgewise. */
-function findOwnDocument({ file, bytes }: ManifestBytes, env: ManifestEnvironment): Place | undefined {
-  const { text, toPlace } = createSourceText(file, new TextDecoder().decode(bytes));
+function findOwnDocument({ file, yaml }: Source, env: ManifestEnvironment): Place | undefined {
+  const { text, toPlace } = createSourceText(file, yaml);
   let isBroken = false;
-  for (const parsed of parseDocuments(text, env, createYamlBudget())) {
+  for (const parsed of parseDocuments(yaml, env, createYamlBudget())) {
     if (!parsed.isBroken && mayBeOwnDocument(parsed.value)) return toPlace(parsed.span.start);
     isBroken ||= parsed.findings.length > 0;
   }
@@ -179,7 +179,7 @@ function createOwnDocumentError(file: string, { text, place }: SkipPattern, own:
   };
 }
 
-function createSkippedFile({ file, bytes }: ManifestBytes, { place }: SkipPattern): SkippedFile {
+function createSkippedFile({ file, bytes }: Source, { place }: SkipPattern): SkippedFile {
   const pattern = { file: place.file, line: place.line, column: place.column };
   return { file, pattern, mayDescribe: (name) => mayDescribe(bytes, name) };
 }

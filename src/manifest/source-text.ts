@@ -1,19 +1,11 @@
 import type { Place, TextRange } from '../model/place.ts';
-
-/** A part of a text, in UTF-16 units. Includes `start`, excludes `end`. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A part of a text, and what should be there instead. */
-export interface Correction extends Span {
-  readonly text: string;
-}
+import type { Span } from './span.ts';
+import type { YamlText } from './yaml-text.ts';
 
 export interface SourceText {
   /** The path from the user, or `<stdin>`. */
   readonly file: string;
+  readonly yaml: YamlText;
   readonly text: string;
   /** Returns the position of an offset in the file. */
   readonly toPlace: (offset: number) => Place;
@@ -23,10 +15,12 @@ export interface SourceText {
   readonly findLine: (line: number) => Span | undefined;
 }
 
-export function createSourceText(file: string, text: string): SourceText {
+export function createSourceText(file: string, yaml: YamlText): SourceText {
+  const { text } = yaml;
   const starts = listLineStarts(text);
   return {
     file,
+    yaml,
     text,
     toPlace: (offset) => {
       const line = computeLine(starts, offset);

@@ -4,14 +4,12 @@ import { createYamlBudget } from './bounded-yaml.ts';
 import { type ManifestEnvironment, NO_ENVIRONMENT } from './environment.ts';
 import { isApiVersionOfOthers } from './foreign.ts';
 import { parseDocuments } from './parse.ts';
+import type { Source, SourceContent } from './source.ts';
 
 /** A manifest file below a folder that the user named. */
-export interface FoundManifest {
-  /** The path of the file, as it is shown. */
-  readonly file: string;
+export interface FoundManifest extends Source {
   /** The folder of the file, as it is shown. */
   readonly folder: string;
-  readonly bytes: Uint8Array;
 }
 
 /** Matches text that may declare a `Stack`. Only files that match are parsed. */
@@ -30,7 +28,7 @@ export function createStackFileFilter(
 ): (file: Pick<FoundManifest, 'folder'>) => boolean {
   const likely = found.filter(({ bytes }) => mayContainStackDocument(bytes));
   const isNested = likely.some(({ folder }) => folder !== root) && likely.some(({ folder }) => folder === root);
-  const stacks = isNested ? likely.filter(({ bytes }) => hasStackDocument(bytes)).map(({ folder }) => folder) : [];
+  const stacks = isNested ? likely.filter(hasStackDocument).map(({ folder }) => folder) : [];
   if (!stacks.includes(root)) return () => true;
   const ends = stacks.filter((folder) => folder !== root);
   return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
@@ -44,8 +42,11 @@ export interface ReadableFileDocuments {
   readonly isBroken: boolean;
 }
 
-export function parseReadableFileDocuments(bytes: Uint8Array, env: ManifestEnvironment): ReadableFileDocuments {
-  const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createYamlBudget())];
+export function parseReadableFileDocuments(
+  { yaml }: Pick<SourceContent, 'yaml'>,
+  env: ManifestEnvironment,
+): ReadableFileDocuments {
+  const parsed = [...parseDocuments(yaml, env, createYamlBudget())];
   return {
     documents: parsed.flatMap(({ value }) => expandListDocument(value)),
     isBroken: parsed.some(({ isBroken }) => isBroken),
@@ -53,8 +54,11 @@ export function parseReadableFileDocuments(bytes: Uint8Array, env: ManifestEnvir
 }
 
 /** Lists the documents of a file and ignores YAML errors. */
-export function listReadableDocuments(bytes: Uint8Array, env: ManifestEnvironment): readonly JsonObject[] {
-  return parseReadableFileDocuments(bytes, env).documents;
+export function listReadableDocuments(
+  content: Pick<SourceContent, 'yaml'>,
+  env: ManifestEnvironment,
+): readonly JsonObject[] {
+  return parseReadableFileDocuments(content, env).documents;
 }
 
 /**
@@ -71,8 +75,8 @@ export function mayContainDefaultsDocument(bytes: Uint8Array): boolean {
   return buffer.includes('Defaults') && DEFAULTS.test(buffer.toString('utf8'));
 }
 
-export function hasStackDocument(bytes: Uint8Array): boolean {
-  return listReadableDocuments(bytes, NO_ENVIRONMENT).some((document) => isOfOwnKind(document, 'Stack'));
+export function hasStackDocument(content: Pick<SourceContent, 'yaml'>): boolean {
+  return listReadableDocuments(content, NO_ENVIRONMENT).some((document) => isOfOwnKind(document, 'Stack'));
 }
 
 /** Whether a document has this kind and is not that of another tool, such as a `Stack` of Pulumi. */

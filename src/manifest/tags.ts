@@ -1,6 +1,6 @@
 import { type Document, isScalar, type Node, type Parser, type Scalar, Schema, visit, type YAMLError } from 'yaml';
 import type { FoundMistake } from './named-mistakes.ts';
-import type { Correction, Span } from './source-text.ts';
+import type { Correction, Span } from './span.ts';
 
 /**
  * Tags, which begin with `!`. A manifest has none that changes a value: an author who writes `! (a == b)` means a

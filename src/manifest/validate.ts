@@ -60,11 +60,11 @@ import {
   type ManifestDocument,
   type ManifestFinding,
 } from './finding.ts';
-import { encodeSource, type ManifestBytes, type ManifestContent } from './load.ts';
 import { createQuotableText, type QuotableText } from './quotable-text.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { redactSource } from './secrets.ts';
 import { suggestSkipPattern } from './skip-files.ts';
+import { type ManifestContent, type Source, toSource } from './source.ts';
 import type { SourceText } from './source-text.ts';
 import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
 
@@ -110,7 +110,7 @@ interface FoundStack {
 
 /** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
 export function validateManifests(given: readonly ManifestContent[], options: ValidateOptions): ValidatedManifests {
-  const sources = given.map(encodeSource);
+  const sources = given.map(toSource);
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.
   const handed = new Set(given.filter((source) => 'text' in source).map(({ file }) => file));
   const counter = createDiagnosticLimiter();
@@ -223,7 +223,7 @@ interface ReadFile extends ReadDocuments {
 }
 
 function readAllDocuments(
-  sources: readonly ManifestBytes[],
+  sources: readonly Source[],
   options: ValidateOptions,
   { counter, handed }: Pick<ReadContext, 'counter'> & { readonly handed: ReadonlySet<string> },
 ): ReadDocuments & { readonly quotable: ReadonlyMap<string, QuotableText> } {
@@ -260,10 +260,7 @@ function readAllDocuments(
 }
 
 /** Returns the first error in the documents of one file. Does not read other files, even if fields name them. */
-export function checkFileForFirstError(
-  source: ManifestBytes,
-  { env }: Pick<ValidateOptions, 'env'>,
-): Diagnostic | undefined {
+export function checkFileForFirstError(source: Source, { env }: Pick<ValidateOptions, 'env'>): Diagnostic | undefined {
   const context = { counter: createDiagnosticLimiter(), handed: new Set<string>() };
   return readAllDocuments([source], { env }, context).diagnostics.find(
     ({ severity, code }) => severity === 'error' && code !== 'file-unreadable',
@@ -375,7 +372,7 @@ interface StateParts {
   readonly references: ResolvedReferences;
 }
 
-function createState(sources: readonly ManifestBytes[], { documents, references }: StateParts): DesiredState {
+function createState(sources: readonly Source[], { documents, references }: StateParts): DesiredState {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const resources = documents.flatMap((document): [Address, DesiredResource][] => {
     const { address, kind } = document;

@@ -161,7 +161,7 @@ function isEmptyFolder(folder: string): boolean {
 function withoutInnerStacks(files: readonly string[], folder: string): readonly string[] {
   const inner = new Set<string>();
   visitManifestFiles(folder, { cwd: folder, root: folder, uid: undefined }, (found) => {
-    if (mayContainStackDocument(found.bytes) && hasStackDocument(found.bytes)) inner.add(found.folder);
+    if (mayContainStackDocument(found.bytes) && hasStackDocument(found)) inner.add(found.folder);
   });
   inner.delete(folder);
   return files.filter((file) => ![...inner].some((one) => isAtOrBelow(file, one)));

@@ -36,7 +36,7 @@ import { type Host, InvalidManifests } from '../stack/host.ts';
  * when the stack is planned. Reports only errors that concern the whole tree.
  */
 
-type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root' | 'budget'> &
+type FindContext = Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root' | 'budget' | 'files'> &
   GivenConnection & {
     /** Whether to count what looks like a manifest in the folder of no stack, and is not read. */
     readonly countsUnread?: boolean | undefined;
@@ -123,16 +123,16 @@ function withoutSkippedFiles(files: readonly FoundFile[], defaults: readonly Fou
  */
 export function readDefaultsAbove(
   folder: string,
-  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root'>,
+  context: Pick<Host, 'cwd' | 'uid' | 'env' | 'offered' | 'offeredSecrets' | 'root' | 'files'>,
   known: readonly string[] = [],
 ): readonly FoundDefaults[] {
-  const { cwd, uid, root } = context;
+  const { cwd, uid, root, files } = context;
   const start = { folder, isRead: false };
-  const { sources, diagnostics } = readDefaultsUpward([start], known, { cwd, uid, root, paths: [folder] });
+  const { sources, diagnostics } = readDefaultsUpward([start], known, { cwd, uid, root, files, paths: [folder] });
   const refused = diagnostics.filter(({ code }) => code === 'path-refused');
   if (refused.length > 0) throw new InvalidManifests(refused);
   const env = createManifestEnvironment(context);
-  return sources.flatMap((source) => listFoundDefaults(source, listReadableDocuments(source.bytes, env)));
+  return sources.flatMap((source) => listFoundDefaults(source, listReadableDocuments(source, env)));
 }
 
 function listFoundDefaults(
@@ -154,8 +154,8 @@ export function indexStackNames(
   isLate: () => boolean,
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  visitManifestFiles(root, { cwd, uid, isDone: isLate }, ({ folder, bytes }) => {
-    for (const { kind, metadata } of listReadableDocuments(bytes, NO_ENVIRONMENT)) {
+  visitManifestFiles(root, { cwd, uid, isDone: isLate }, ({ folder, yaml }) => {
+    for (const { kind, metadata } of listReadableDocuments({ yaml }, NO_ENVIRONMENT)) {
       const { name } = toMapping(metadata);
       if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);
     }
@@ -199,8 +199,8 @@ interface FoundLayer {
   readonly spec: JsonObject;
 }
 
-function inspectFile({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
-  const raw = parseReadableFileDocuments(bytes, createManifestEnvironment(context));
+function inspectFile({ file, folder, bytes, yaml }: FoundManifest, context: FindContext): FoundFile {
+  const raw = parseReadableFileDocuments({ yaml }, createManifestEnvironment(context));
   const { documents } = raw;
   const isApart = (document: JsonObject): boolean =>
     KINDS_APART.includes(String(document['kind'])) || isDocumentOfOthers(document);

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { parseDocuments } from '../manifest/parse.ts';
+import { createYamlText } from '../manifest/yaml-text.ts';
 import { formatPath } from '../model/field-path.ts';
 import { type HttpRequest, isSuccess, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
@@ -166,7 +167,7 @@ export function parseServerFaults(text: string): ServerFaults {
 }
 
 function parseOne(text: string): Json {
-  const [first, second] = parseDocuments(text, NO_ENVIRONMENT);
+  const [first, second] = parseDocuments(createYamlText(text), NO_ENVIRONMENT);
   const [finding] = first?.findings ?? [];
   if (first === undefined || first.value === null) throw new RangeError('It is empty');
   if (finding !== undefined)

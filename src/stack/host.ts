@@ -1,5 +1,6 @@
 import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
+import type { SourceFiles } from '../manifest/source-files.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';
@@ -37,6 +38,8 @@ export interface Host {
   readonly namedPaths?: readonly string[] | undefined;
   /** Real paths of further folders in which manifests may name files. Absent: there are none. */
   readonly rootsBeside?: readonly string[] | undefined;
+  /** The manifest files that the run has read. Absent: each reading reads its files. */
+  readonly files?: SourceFiles | undefined;
   /** The budget for all bytes and files that the run reads. Absent: only the limits of each stack apply. */
   readonly budget?: ReadBudget | undefined;
   /** Secrets to redact in every output. Absent: nothing is redacted. */

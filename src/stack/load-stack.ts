@@ -4,13 +4,13 @@ import { toBuffer } from '../files/read-input.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
   type LoadContext,
-  type LoadedManifestSources,
+  type LoadedSources,
   loadManifestsWithFindings,
-  type ManifestBytes,
   visitManifestFiles,
 } from '../manifest/load.ts';
 import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
 import { findSkipRuleInFile, type SkipPatternInFolder, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
+import type { Source } from '../manifest/source.ts';
 import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -19,9 +19,9 @@ import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type Host, InvalidManifests } from './host.ts';
 
 type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'offeredSecrets' | 'readStdin'> &
-  Pick<LoadContext, 'budget'>;
+  Pick<LoadContext, 'budget' | 'files'>;
 
-interface LoadedStack extends LoadedManifestSources {
+interface LoadedStack extends LoadedSources {
   /** The files that `spec.skip_files` names. */
   readonly skipped: readonly SkippedFile[];
   /** The patterns of the Stack in `spec.skip_files`. */
@@ -51,7 +51,7 @@ export async function loadStackManifestSources(
 }
 
 /** Returns the rule of the Stack or, if it has none, of the nearest Defaults. */
-function findSkipRule(sources: readonly ManifestBytes[], env: ManifestEnvironment): SkipRule | undefined {
+function findSkipRule(sources: readonly Source[], env: ManifestEnvironment): SkipRule | undefined {
   const listRules = (kind: 'Stack' | 'Defaults'): readonly { readonly rule: SkipRule; readonly folder: string }[] =>
     sources.flatMap((source) => {
       const rule = findSkipRuleInFile(source, env, kind);
@@ -60,7 +60,7 @@ function findSkipRule(sources: readonly ManifestBytes[], env: ManifestEnvironmen
   const [own] = listRules('Stack');
   if (own !== undefined) return own.rule;
   const shared = listRules('Defaults');
-  const stack = shared.length === 0 ? undefined : sources.find(({ bytes }) => hasStackDocument(bytes));
+  const stack = shared.length === 0 ? undefined : sources.find(hasStackDocument);
   if (stack === undefined) return undefined;
   return listDefaultsNearestFirst(dirname(stack.file), shared, ({ folder }) => folder)[0]?.rule;
 }
@@ -70,10 +70,10 @@ function findSkipRule(sources: readonly ManifestBytes[], env: ManifestEnvironmen
  * it were in the working folder.
  */
 function readDefaultsOf(
-  sources: readonly ManifestBytes[],
+  sources: readonly Source[],
   paths: readonly string[],
   context: LoadStackContext,
-): LoadedManifestSources {
+): LoadedSources {
   const stacks = sources.filter(({ bytes }) => mayContainStackDocument(bytes));
   const resolvePath = (path: string): string => resolve(context.cwd, path);
   const starts = stacks.map(({ file }): [string, DefaultsStart] => {
@@ -98,14 +98,10 @@ const MAX_NEAREST = 3;
  * example, if the user names the root of a repository. Does nothing if there are several Stacks, because that is
  * another error.
  */
-export function refuseOnlyFilesOfOtherTools(
-  paths: readonly string[],
-  sources: readonly ManifestBytes[],
-  context: Host,
-): void {
+export function refuseOnlyFilesOfOtherTools(paths: readonly string[], sources: readonly Source[], context: Host): void {
   const { cwd } = context;
   const resolvePath = (path: string): string => resolve(cwd, path);
-  const isFound = ({ file }: ManifestBytes): boolean => file !== STDIN_FILE_NAME && !paths.includes(file);
+  const isFound = ({ file }: Source): boolean => file !== STDIN_FILE_NAME && !paths.includes(file);
   const stacks = listFoldersOf(sources);
   const apart = sources
     .filter(({ bytes }) => !mayContainDefaultsDocument(bytes))
@@ -152,21 +148,21 @@ export function nameStackAround(missing: Diagnostic, paths: readonly string[], c
   return missing;
 }
 
-function listFoldersOf(sources: readonly ManifestBytes[]): readonly string[] {
+function listFoldersOf(sources: readonly Source[]): readonly string[] {
   const stacks = sources.filter(({ file, bytes }) => file !== STDIN_FILE_NAME && mayContainStackDocument(bytes));
   return [...new Set(stacks.map(({ file }) => dirname(file)))];
 }
 
-function listStackFolders(top: string, { cwd, uid, root, budget }: Host): readonly string[] {
-  const found: ManifestBytes[] = [];
-  visitManifestFiles(top, { cwd, uid, root, budget }, (manifest) => {
+function listStackFolders(top: string, { cwd, uid, root, budget, files }: Host): readonly string[] {
+  const found: Source[] = [];
+  visitManifestFiles(top, { cwd, uid, root, budget, files }, (manifest) => {
     if (mayContainStackDocument(manifest.bytes)) found.push(manifest);
   });
   return listFoldersOf(found);
 }
 
 /** Whether a file mentions neither edgewise nor one of its kinds. */
-function isOtherTool({ bytes }: ManifestBytes): boolean {
+function isOtherTool({ bytes }: Source): boolean {
   const text = toBuffer(bytes).toString('utf8');
   return !text.includes('edgewise/') && !DOCUMENT_KINDS.some((kind) => kind !== 'List' && text.includes(kind));
 }

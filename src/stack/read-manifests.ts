@@ -2,16 +2,9 @@ import { dirname, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
 import { lintManifests } from '../lint/lint.ts';
 import { createManifestEnvironment } from '../manifest/environment.ts';
-import {
-  createFieldFileReader,
-  createStackBudget,
-  encodeSource,
-  type LoadedManifestSources,
-  type ManifestBytes,
-  type ManifestContent,
-  readManifestFiles,
-} from '../manifest/load.ts';
+import { createFieldFileReader, createStackBudget, type LoadedSources, readManifestFiles } from '../manifest/load.ts';
 import { createUnusedPatternWarning, type SkipPatternInFolder } from '../manifest/skip-files.ts';
+import { type ManifestContent, type Source, toSource } from '../manifest/source.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
@@ -67,7 +60,7 @@ export async function readManifests(
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const found = await loadStackManifestSources(given, { ...context, budget });
-  const loaded = { ...found, sources: [...found.sources, ...manifests.map(encodeSource)] };
+  const loaded = { ...found, sources: [...found.sources, ...manifests.map(toSource)] };
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
@@ -183,7 +176,7 @@ function withinRoots({ default: all, credentials }: TokenSettings, roots: readon
 
 /** Loads the policies of a run. `paths`: further policies from the user. `undefined`: no policies are loaded at all. */
 async function loadRunPolicies(
-  { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifestSources, 'sources'>,
+  { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedSources, 'sources'>,
   paths: readonly string[] | undefined,
   context: Host,
 ): Promise<ReadPolicies> {
@@ -294,7 +287,7 @@ function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity
 interface PolicySources {
   readonly documents: readonly PolicyDocument[];
   /** The files of `documents`. If `paths` name these files too, they are not read again. */
-  readonly sources: readonly ManifestBytes[];
+  readonly sources: readonly Source[];
   /** Paths of further policies from the user. */
   readonly paths: readonly string[];
   /**

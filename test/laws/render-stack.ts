@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { listAllIdPrefixes } from '../../src/kinds/references.ts';
-import type { ManifestBytes } from '../../src/manifest/load.ts';
+import type { ManifestBytes } from '../../src/manifest/source.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { listExternalIds } from './known-ids.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createYamlBudget } from '../../src/manifest/bounded-yaml.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
+import { createYamlText } from '../../src/manifest/yaml-text.ts';
 import { validate } from '../manifest/explain.ts';
 
 const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspec:\n';
@@ -18,7 +19,7 @@ function listFaults(
   limits: { readonly nodes?: number; readonly lexemes?: number; readonly text?: number },
 ) {
   const allowance = createYamlBudget({ nodes: 1000, lexemes: 10_000, text: 1000, ...limits });
-  return [...parseDocuments(text, NO_ENVIRONMENT, allowance)].flatMap(({ findings }) =>
+  return [...parseDocuments(createYamlText(text), NO_ENVIRONMENT, allowance)].flatMap(({ findings }) =>
     findings.map(({ message }) => message),
   );
 }
@@ -71,7 +72,9 @@ describe('input that is larger than any manifest is refused before it is parsed'
   it('all files together, each of which is small', () => {
     const allowance = createYamlBudget({ nodes: 1000, lexemes: 50, text: 1000 });
     const read = () =>
-      [...parseDocuments('a: [1, 2, 3]\n', NO_ENVIRONMENT, allowance)].flatMap(({ findings }) => findings);
+      [...parseDocuments(createYamlText('a: [1, 2, 3]\n'), NO_ENVIRONMENT, allowance)].flatMap(
+        ({ findings }) => findings,
+      );
     expect([read(), read()]).toEqual([[], []]);
     expect([...read(), ...read()][0]?.message).toContain('the manifests are too long');
   });

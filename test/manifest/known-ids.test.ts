@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import type { ManifestDocument } from '../../src/manifest/finding.ts';
 import { resolveWrittenIds } from '../../src/manifest/references.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
+import { createYamlText } from '../../src/manifest/yaml-text.ts';
 import type { Address } from '../../src/model/address.ts';
 
-const POSITION = { source: createSourceText('a.yaml', ''), span: { start: 0, end: 0 }, base: [] };
+const POSITION = { source: createSourceText('a.yaml', createYamlText('')), span: { start: 0, end: 0 }, base: [] };
 
 /** An index that counts its lookups. */
 class CountingIndex extends Map<Address, ManifestDocument> {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
-import { parseAddressesForCompletion, readManifestFiles } from '../../manifest/load.ts';
+import { loadManifestsWithFindings, parseAddressesForCompletion } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
 import { hasJobCommand } from '../../model/job-commands.ts';
@@ -263,7 +263,7 @@ async function listManifestAddresses(
   const until = now().getTime() + SEARCH_LIMIT_MS;
   const named = listManifestPaths(operands);
   const given = named.length === 0 ? ['.'] : named;
-  const { sources } = await readManifestFiles(given, { cwd, uid, readStdin: async () => new Uint8Array() });
+  const { sources } = await loadManifestsWithFindings(given, { cwd, uid, readStdin: async () => new Uint8Array() });
   return toCandidates(parseAddressesForCompletion(sources, () => now().getTime() > until));
 }
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { isManifestName, type ManifestBytes, visitManifestFiles } from '../../manifest/load.ts';
+import { isManifestName, visitManifestFiles } from '../../manifest/load.ts';
 import { readDefaultsUpward } from '../../manifest/load-upward.ts';
+import { createSourceContent, type Source } from '../../manifest/source.ts';
 import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
 import { createStarter, IGNORE_FILE, TOKENS_IGNORED } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
@@ -143,10 +144,10 @@ async function refuseUnusableDataFile(file: string, context: Context): Promise<v
 }
 
 /** Lists the manifests of the stack as they will be: the new ones, those in its folder, and the Defaults above it. */
-function listStackManifests(files: readonly NewFile[], folder: string, context: Context): readonly ManifestBytes[] {
+function listStackManifests(files: readonly NewFile[], folder: string, context: Context): readonly Source[] {
   const added = files
     .filter(({ path }) => isManifestName(path) && !path.includes('/'))
-    .map(({ path, text }) => ({ file: join(folder, path), folder, bytes: Buffer.from(text, 'utf8') }));
+    .map(({ path, text }) => ({ file: join(folder, path), folder, ...createSourceContent(Buffer.from(text, 'utf8')) }));
   const present: FoundManifest[] = [];
   if (existsSync(resolve(context.cwd, folder))) visitManifestFiles(folder, context, (found) => present.push(found));
   const below = [...present, ...added];

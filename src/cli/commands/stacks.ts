@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { createSourceFiles } from '../../manifest/source-files.ts';
 import { isResourceName } from '../../model/address.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -56,7 +57,8 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
 }
 
 async function printStacks(root: string, flags: StacksCommandFlags, context: Context): Promise<ExitCode> {
-  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), confineFilesToRepository(root, context));
+  const reading = { ...confineFilesToRepository(root, context), files: createSourceFiles() };
+  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), reading);
   const { stacks, filesWithoutStack, diagnostics } = tree;
   const listing = { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
   if (NAMED_FORMATS.includes(flags.format)) refuseInvalidNames(listing);

@@ -99,6 +99,7 @@ export async function applyStacks(
         applying.planned.delete(folder);
       },
     });
+    run.context.files?.forget(); // an apply may take hours
     const presenter = createPresenter(run);
     presenter.showPlans(planned);
     const prepared = await prepareReadyStacks(applying, planned);

@@ -1,4 +1,5 @@
 import { listRootsOfPaths } from '../../files/boundary.ts';
+import { createSourceFiles } from '../../manifest/source-files.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Locate } from '../../model/place.ts';
@@ -103,10 +104,11 @@ interface RunRequest {
 export async function withStacks(
   named: readonly string[],
   { flags, command }: RunRequest,
-  given: Context,
+  whole: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const isMany = flags.recursive === true;
+  const given = { ...whole, files: createSourceFiles() };
   const paths = named.map((path) => path || '.'); // a variable that is not set
   const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
   const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);

@@ -195,8 +195,16 @@ export function toChangedSide(hasManifestsChanged: boolean, hasLiveChanged: bool
   return hasLiveChanged ? 'live' : undefined;
 }
 
-/** Digests of the hidden values that manifests have in clear, by address. */
-export type HiddenDigests = ReadonlyMap<string, string>;
+/**
+ * Digests of what manifests have in clear and no plan file shows, by address. An approval has one of them. `undefined`:
+ * it may have none.
+ */
+export type HiddenDigests = ReadonlyMap<string, readonly (string | undefined)[]>;
+
+/** Whether the digest of an approved change is one of those of its manifest. */
+export function isHiddenAsApproved({ address, hiddenDigest }: Change, digests: HiddenDigests): boolean {
+  return (digests.get(address) ?? [undefined]).includes(hiddenDigest);
+}
 
 /** Instead of a path: one digest covers all hidden values of a resource that its manifest has in clear. */
 export const HIDDEN_VALUES_PATH = 'hidden values';

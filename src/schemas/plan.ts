@@ -90,7 +90,8 @@ const mark = z.strictObject({
  * Only the model creates values of the types `Address` and `WriteId`. These casts are safe, because a text from a file
  * is compared with such a value before it is used.
  */
-const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
+/** A name that contains the value of a secret has a stand-in, which has a space. */
+const address = z.string().regex(/^[A-Za-z]+\/(?:[^/\s]|\(secret \w+\))+$/) as unknown as z.ZodType<Address>; // the pattern matches the type
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes
 
 const validForMs = z.int().min(1).describe('Milliseconds for which a new resource is valid, from its creation.');

@@ -45,6 +45,7 @@ import {
   type PlanRequest,
   type ReadingClient,
 } from './plan-live.ts';
+import { restoreRedactedTexts } from './redacted-texts.ts';
 import {
   type ApplyRunOptions,
   addTokensInGit,
@@ -485,7 +486,8 @@ function createPlanner({ parts, account, host }: Run): Planner {
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
     const client = await account.open();
     refuseSecretsInSinks(parts.tokens, host);
-    const made = await createCheckedLivePlan(client, { ...createRequest(options), approved });
+    const restored = approved && restoreRedactedTexts(approved, [...state.resources.keys()], host.secrets);
+    const made = await createCheckedLivePlan(client, { ...createRequest(options), approved: restored });
     const { evidence } = made;
     const context = { ...host, signal: options.signal };
     const plan = await addHiddenDigests(await addTokensInGit(made.plan, parts, host), evidence, context);
@@ -498,7 +500,9 @@ function createPlanner({ parts, account, host }: Run): Planner {
     return plan;
   };
   const compare = async (approved: Plan, options: PlanOptions): Promise<PlanComparison> => {
-    const comparison = compareWithApproval(await make(options, approved), approved);
+    const made = await make(options, approved);
+    const values = made.evidence.decisions.map(({ pair, form }) => [pair.live?.spec, form?.normal]);
+    const comparison = compareWithApproval(made, restoreRedactedTexts(approved, [made.plan, values], host.secrets));
     remember(comparison.after, options);
     return comparison;
   };
@@ -508,7 +512,8 @@ function createPlanner({ parts, account, host }: Run): Planner {
     compareApproved: async (approved, options) => {
       const { baseUrl, versionHeader, keyEnv } = settings;
       const place = { baseUrl, settings: { versionHeader, keyEnv } };
-      refuseUnusableApproval(approved, { stack: state.stack.name, version, ...place });
+      const plan = restoreRedactedTexts(approved.plan, [state.stack.name, baseUrl], host.secrets);
+      refuseUnusableApproval({ ...approved, plan }, { stack: state.stack.name, version, ...place });
       return compare(approved.plan, options);
     },
     hasMade: (plan) => made.has(plan),

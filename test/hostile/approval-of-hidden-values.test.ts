@@ -123,6 +123,128 @@ describe('an approved plan with hidden values', () => {
   });
 });
 
+/** A secret that a rule of pipelines accepts: short, and a number. */
+const PIN = '4711';
+const OFFERED = { env: { PIN, EDGEWISE_SECRETS: 'PIN' } };
+const STAND_IN = '(secret PIN)';
+const BACKEND = 'bkdhr_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
+
+interface Spelled {
+  readonly description?: string;
+  readonly header?: string;
+  readonly key?: string;
+  readonly name?: string;
+  readonly weight?: number;
+  readonly owner?: string;
+}
+
+/** Manifests that contain the value of the secret outside of `${D}{secret:PIN}`. */
+function toSpelled({
+  description = `port ${PIN} of the house`,
+  header = `Bearer ${PIN} ${D}{secret:PIN}`,
+  key = `x-${PIN}`,
+  name = `pin-${PIN}`,
+  weight = Number(PIN),
+  owner = `team-${PIN}`,
+}: Spelled = {}): string {
+  const headers = { add: { 'x-api-key': header, [key]: 'value' } };
+  const stack = STACK.replace('name: test', 'name: test\nspec: { owner_label: team }');
+  const labelled = (text: string) => text.replace('"metadata":{', `"metadata":{"labels":{"team":"${owner}"},`);
+  return [
+    stack,
+    labelled(toManifest('WeightedBackend', name, { description, backends: { [BACKEND]: weight } })),
+    toManifest('TCPEdge', 'shop', { backend: { backend_id: `WeightedBackend/${name}` } }),
+    toManifest('HTTPSEdgeRoute', 'checkout', { edge_id: EDGE, id: ROUTE, request_headers: headers }),
+  ].join('');
+}
+
+async function createSpelled(text = toSpelled(), options = OFFERED): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'm/a.yaml': text });
+  expect(await workspace.edgewise('plan m -o plan.json', options)).toMatchObject({ exitCode: 0 });
+  workspace.recorder.take();
+  return workspace;
+}
+
+describe('an approved plan with texts that contain a secret', () => {
+  it('does not show them, and is applied with the same manifests, and once more', async () => {
+    const workspace = await createSpelled();
+    expect(readPlan(workspace)).toContain(STAND_IN);
+    expect(readPlan(workspace)).not.toMatch(new RegExp(`\\b${PIN}\\b`));
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({ exitCode: 0 });
+    expect(JSON.stringify(await sendByHand(workspace, 'GET', '/backends/weighted'))).toContain(`port ${PIN} of`);
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('done already'),
+    });
+  });
+
+  it('is applied with the same manifests where live texts contain the secret', async () => {
+    const workspace = await createSpelled();
+    await workspace.edgewise('apply m --yes', OFFERED);
+    await workspace.write({ 'm/a.yaml': toSpelled({ description: 'new', key: 'x-other', weight: 1 }) });
+    await workspace.edgewise('plan m -o plan.json', OFFERED);
+    expect(readPlan(workspace)).not.toMatch(new RegExp(`\\b${PIN}\\b`));
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each<[string, Spelled]>([
+    ['the stand-in in a text', { description: `port ${STAND_IN} of the house` }],
+    ['the stand-in in a text beside a placeholder', { header: `Bearer ${STAND_IN} ${D}{secret:PIN}` }],
+    ['the stand-in in a key', { key: `x-${STAND_IN}` }],
+    ['the stand-in in the label of the owner', { owner: `team-${STAND_IN}` }],
+    ['another text', { description: `port ${PIN} of a house` }],
+    ['another number', { weight: Number(PIN) + 1 }],
+    ['another name', { name: 'pin' }],
+  ])('is not applied with %s', async (_, spelled) => {
+    const workspace = await createSpelled();
+    await workspace.write({ 'm/a.yaml': toSpelled(spelled) });
+    const { exitCode } = await workspace.edgewise(APPLY, OFFERED);
+    expect(exitCode === 6 || exitCode === 3).toBe(true);
+    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is not applied with the secret where the stand-in was approved', async () => {
+    const workspace = await createSpelled(toSpelled({ description: `port ${STAND_IN} of the house` }));
+    await workspace.write({ 'm/a.yaml': toSpelled() });
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({ exitCode: 6 });
+  });
+
+  it('is not applied if the secret has another value, which the manifests now spell', async () => {
+    const workspace = await createSpelled();
+    await workspace.write({ 'm/a.yaml': toSpelled().replaceAll(PIN, '4712') });
+    const env = { PIN: '4712', EDGEWISE_SECRETS: 'PIN' };
+    expect(await workspace.edgewise(APPLY, { env })).toMatchObject({ exitCode: 6 });
+  });
+
+  it('is applied if only the apply knows the secret, and not with another text', async () => {
+    const workspace = await createSpelled(toSpelled(), { env: { PIN: '', EDGEWISE_SECRETS: '' } });
+    await workspace.write({ 'm/a.yaml': toSpelled({ description: `port ${PIN} of a house` }) });
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({ exitCode: 6 });
+    await workspace.write({ 'm/a.yaml': toSpelled() });
+    expect(await workspace.edgewise(APPLY, OFFERED)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('on the screen is applied after consent', async () => {
+    const workspace = await createWorkspace({ 'm/a.yaml': toSpelled() });
+    expect(await workspace.edgewise('apply m', { ...OFFERED, answers: ['yes'] })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is JSON also if the secret is a number in it, on standard output too', async () => {
+    const workspace = await createSpelled();
+    expect(JSON.parse(readPlan(workspace))).toMatchObject({ command: 'plan' });
+    const { stdout } = await workspace.edgewise('plan m --format json', OFFERED);
+    expect(JSON.stringify(JSON.parse(stdout))).toContain(`"${BACKEND}":"${STAND_IN}"`);
+  });
+
+  it('is not written if the secret is a word of its format', async () => {
+    const workspace = await createWorkspace({ 'm/a.yaml': toSpelled({ description: 'text' }) });
+    const env = { PIN: 'create', EDGEWISE_SECRETS: 'PIN' };
+    const { exitCode, stderr } = await workspace.edgewise('plan m -o plan.json', { env });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('The plan is not written to plan.json');
+  });
+});
+
 function reverseKeys(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).reverse());

@@ -11,6 +11,7 @@ import { StackError } from '../../stack/host.ts';
 import type { Context, InputFileSet } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
+import { redactText } from './redact-text.ts';
 
 /**
  * Output files that flags name. As with `cp`, the named file is written, whatever it contained: never through a link,
@@ -159,6 +160,6 @@ export async function writeResultFile(
   await replaceFile(file, text, { cwd, root, uid, mode: 0o644, keepsPermissions: true });
 }
 
-function* redactChunks(chunks: Iterable<string>, { redact }: Pick<SecretRedactor, 'redact'>): Generator<string> {
-  for (const chunk of chunks) yield redact(chunk);
+function* redactChunks(chunks: Iterable<string>, secrets: SecretRedactor): Generator<string> {
+  for (const chunk of chunks) yield redactText(chunk, secrets);
 }

@@ -3,6 +3,7 @@ import { createJobCommandEscaper, escapeJobCommands } from '../../model/job-comm
 import type { SecretRedactor } from '../../model/secrets.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { redactText } from './redact-text.ts';
 
 interface ProcessOutput extends OutputStream {
   /**
@@ -80,12 +81,12 @@ export function createRedactedContext<T extends Context>(
   };
 }
 
-function redactOutput(output: OutputStream, { redact }: SecretRedactor): OutputStream {
+function redactOutput(output: OutputStream, secrets: SecretRedactor): OutputStream {
   const { writeCommands } = output;
   return {
     ...output,
-    write: (text) => output.write(redact(text)),
-    writeCommands: writeCommands && ((text) => writeCommands(redact(text))),
+    write: (text) => output.write(redactText(text, secrets)),
+    writeCommands: writeCommands && ((text) => writeCommands(secrets.redact(text))),
   };
 }
 

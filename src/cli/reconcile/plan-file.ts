@@ -6,10 +6,13 @@ import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Locate } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
-import { parsePlan } from '../../stack/parse-plan.ts';
+import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
+import { StackError } from '../../stack/host.ts';
+import { parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
+import { redactText } from '../output/redact-text.ts';
 
 /** `text`: the document of one stack. Throws if no apply could read it. */
 export async function writePlanFile(
@@ -23,6 +26,7 @@ export async function writePlanFile(
       exitCode: EXIT.failed,
       remedy: 'Plan a part of it with --target, or divide the stack.',
     });
+  refuseUnreadablePlan(file, text, context);
   try {
     await writeResultFile(file, text, context);
   } catch (error) {
@@ -32,6 +36,25 @@ export async function writePlanFile(
       refusedOutputs: [file],
       cause: error,
     });
+  }
+}
+
+/** Throws if a secret is a word of the format, such as `create`, so that its redaction makes a file that no apply reads. */
+function refuseUnreadablePlan(
+  file: string,
+  text: string,
+  { secrets = NO_OP_SECRET_REDACTOR }: Pick<Context, 'secrets'>,
+): void {
+  const redacted = redactText(text, secrets);
+  if (redacted === text) return;
+  try {
+    parsePlanFileEntry(redacted, file);
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    throw new CommandError(
+      `The plan is not written to ${file}: a secret is hidden in it that is also a word or a number of its format, so no apply could read it.`,
+      { exitCode: EXIT.failed, remedy: 'Use a secret that is longer than a word.', cause: error },
+    );
   }
 }
 

@@ -21,7 +21,7 @@ import type {
   Plan,
   PlanComparison,
 } from '../../model/plan.ts';
-import { HIDDEN_VALUES_PATH, toChangedSide } from '../../model/plan.ts';
+import { HIDDEN_VALUES_PATH, isHiddenAsApproved, toChangedSide } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
 import { diffSpecs } from '../diff.ts';
 import { restoreCreationsOfAbandonedResources } from './abandoned.ts';
@@ -298,13 +298,15 @@ function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraFie
 /** Compares the hidden values that the manifests have in clear. Digests with different salts cannot be compared. */
 function listHiddenTraits(own: SideChange, other: SideChange, { hiddenDigests }: Context): readonly ExtraField[] {
   const [earlier, later] = own.side.isLater ? [other, own] : [own, other];
-  const from = earlier.change.hiddenDigest;
-  const stated = later.change.hiddenDigest;
-  const to = stated && hiddenDigests !== undefined ? hiddenDigests.get(later.change.address) : stated;
+  const [from, to] = [earlier.change.hiddenDigest, later.change.hiddenDigest];
   const difference = { path: HIDDEN_VALUES_PATH, origin: 'manifest', forcesReplace: false } as const;
   const hasOneSalt = hiddenDigests !== undefined || earlier.side.plan.hiddenSalt === later.side.plan.hiddenSalt;
   if (from !== undefined && to !== undefined && !hasOneSalt) return [{ difference, other: {}, isUncompared: true }];
-  return from === to ? [] : [{ difference, other: {}, changed: 'manifests' }];
+  const isSameValue =
+    hiddenDigests !== undefined && later.change.desired !== undefined
+      ? isHiddenAsApproved(earlier.change, hiddenDigests)
+      : from === to;
+  return isSameValue ? [] : [{ difference, other: {}, changed: 'manifests' }];
 }
 
 /** The change with the paths that are left to others as the other plan writes them. */

@@ -12,6 +12,7 @@ import {
   type ExtraChange,
   type ExtraField,
   type HiddenDigests,
+  isHiddenAsApproved,
   listKnownIds,
   type Plan,
   toChangedSide,
@@ -193,11 +194,6 @@ function isCreated(change: Change, state: ApprovalState): boolean {
   return isSameLifecycle && hasSameSpec(change, now, state);
 }
 
-/** Whether the manifest has the hidden values that it had when the change was approved. */
-function hasSameHiddenValues({ address, hiddenDigest }: Change, { hiddenDigests }: ApprovalState): boolean {
-  return hiddenDigest === undefined || hiddenDigests.get(address) === hiddenDigest;
-}
-
 /** The creation of what a decision is about. */
 function toCreation(decision: ChangeDecision): Change {
   return createChange({ ...decision, action: 'create' }, []);
@@ -215,7 +211,7 @@ function hasSameSpec(
   const approved = omitIgnoredParts(ignored, toComparableSpec(kind, desired, NO_NAMES));
   const now = omitIgnoredParts(ignored, toComparableSpec(kind, later, names));
   const isSame = Object.keys(now).every((field) => field in approved) && diffSpecs(kind, now, approved).length === 0;
-  return isSame && hasSameHiddenValues(approvedChange, state);
+  return isSame && isHiddenAsApproved(approvedChange, state.hiddenDigests);
 }
 
 /** Divides the fields of an update, an adoption, a take-over, or a replace that both plans have. */
@@ -239,7 +235,7 @@ function divideFields(extra: ExtraChange, state: ApprovalState): DividedChange {
 /** Whether the manifests still ask for the new value of a difference, and it is live. */
 function isApplied(change: Change, difference: Difference, state: ApprovalState): boolean {
   const decision = findDecision(change, state);
-  if (decision === undefined || !hasSameHiddenValues(change, state)) return false;
+  if (decision === undefined || !isHiddenAsApproved(change, state.hiddenDigests)) return false;
   const kind = getKind(change.kind);
   const { path, to } = toComparableDifference(kind, difference, NO_NAMES);
   const isOpen = decision.differences.some((one) =>

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { findTemporaryBase } from '../files/file-names.ts';
 import type { Address } from '../model/address.ts';
 import { findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
-import { RESCUE_PREFIX, toTokenFileName } from './token-sinks.ts';
+import { type NamedCredential, RESCUE_PREFIX, toTokenFileName } from './token-sinks.ts';
 
 /** The files that a token sink may write to a folder. They must not get into git. */
 export interface TokenFolder {
@@ -26,10 +26,8 @@ interface TokenFile {
 }
 
 /** A credential that a plan creates. */
-interface NewCredential {
+export interface NewCredential extends NamedCredential {
   readonly address: Address;
-  readonly name: string;
-  readonly stack: string;
 }
 
 /** Lists the folders to which the sinks of new credentials write. A folder of two sinks is listed twice. */

@@ -28,13 +28,17 @@ import type { CreateWrite } from '../model/write.ts';
 import { requireProgram } from '../programs/start-program.ts';
 import { runCommand } from './run-command.ts';
 
-/** The credential to which a token belongs. */
-export interface TokenCredential {
+/** A credential that is still to be created. */
+export interface NamedCredential {
   readonly address: string;
   /** The name of the credential, without its kind. */
   readonly name: string;
-  readonly id: string;
   readonly stack: string;
+}
+
+/** The credential to which a token belongs. */
+export interface TokenCredential extends NamedCredential {
+  readonly id: string;
   /**
    * Whether the plan found no live credential with this address. If so, a token that the sink already has under this
    * name belongs to another credential.
@@ -48,10 +52,10 @@ export interface TokenCredential {
  */
 export interface TokenSink {
   /**
-   * Tests the sink without a token. Rejects if a token could not be delivered now, otherwise resolves with warnings.
-   * Leaves at most an empty folder.
+   * Tests the sink without a token. Rejects if a token of one of the credentials could not be delivered now, otherwise
+   * resolves with warnings. Leaves at most an empty folder.
    */
-  readonly test: () => Promise<readonly string[]>;
+  readonly test: (credentials?: readonly NamedCredential[]) => Promise<readonly string[]>;
   /** Delivers a token. Resolves with a text that says where the token is. Rejects if the delivery fails. */
   readonly deliver: (recipient: TokenCredential, token: string) => Promise<string>;
 }
@@ -154,13 +158,17 @@ export function createDirectorySink(
 ): TokenSink {
   const boundary = { cwd: resolve('.'), ...limits };
   return {
-    test: () =>
-      withFolderName(shown, async () => {
-        const warnings = listFolderWarnings(directory, shown, boundary.uid);
+    test: async (credentials = []) => {
+      const warnings = await withFolderName(shown, async () => {
+        const found = listFolderWarnings(directory, shown, boundary.uid);
         await createFolder(directory, { ...boundary, mode: 0o700 });
-        await checkReplaceable(join(directory, 'probe'), { ...boundary, mode: FILE_MODE });
-        return warnings;
-      }),
+        await checkReplaceable(join(directory, PROBE), { ...boundary, mode: FILE_MODE });
+        return found;
+      });
+      for (const one of isTokenFileOfId(pattern) ? [] : credentials)
+        await checkTokenFile(directory, shown, toTokenFileName({ ...one, id: '' }, pattern), boundary);
+      return warnings;
+    },
     deliver: ({ isFirst, ...recipient }, token) =>
       withFolderName(shown, () =>
         runInOrder(async () => {
@@ -175,6 +183,17 @@ export function createDirectorySink(
         }),
       ),
   };
+}
+
+const PROBE = 'probe';
+
+/** Rejects if a file that has the name of a token cannot be replaced, such as one of another user. */
+async function checkTokenFile(directory: string, shown: string, file: string, boundary: WriteBoundary): Promise<void> {
+  try {
+    await checkReplaceable(join(directory, file), { ...boundary, mode: FILE_MODE, temporaryName: PROBE });
+  } catch (error) {
+    throw new Error(`${join(shown, file)} cannot be replaced: ${describeWriteError(error)}`, { cause: error });
+  }
 }
 
 /** The name of the file of a token in a folder. The values are names and ids, so they contain no slash. */

@@ -176,6 +176,11 @@ function isOpen({ mode }: Stats): boolean {
 }
 
 /** In a sticky folder such as `/tmp`, a user can replace only their own files. */
+/** Whether a user cannot replace a file: in a sticky folder, only root and the owners of the file and the folder can. */
+export function isKeptBySticky(file: Stats, folder: Stats, uid: number | undefined): boolean {
+  return isSticky(folder) && uid !== undefined && ![file.uid, folder.uid, ROOT].includes(uid);
+}
+
 function isSticky({ mode }: Stats): boolean {
   return (mode & 0o1000) !== 0;
 }

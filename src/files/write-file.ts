@@ -16,6 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../model/errors.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
 import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
+import { isKeptBySticky } from './owners.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -158,11 +159,15 @@ async function copyPermissions(file: string, handle: FileHandle): Promise<void> 
 
 /** Rejects if a file cannot be replaced now. As a test, creates a temporary file next to it and removes that file. */
 export async function checkReplaceable(path: string, options: WriteOptions): Promise<void> {
-  await inFolderOf(checkWritePath(path, options), (file) =>
-    withTemporaryFile(file, options, async (_, handle) =>
+  await inFolderOf(checkWritePath(path, options), async (file) => {
+    const [found, folder] = await Promise.all([lstat(file).catch(() => undefined), stat(dirname(file))]);
+    if (found?.isDirectory() === true) throw new WritePathError('is a folder');
+    if (found !== undefined && isKeptBySticky(found, folder, options.uid))
+      throw new WritePathError('belongs to another user');
+    await withTemporaryFile(file, options, async (_, handle) =>
       removeLeftovers(toTemporaryBase(file, options), (await handle.stat()).mtimeMs),
-    ),
-  );
+    );
+  });
 }
 
 /** The path of a file next to `file`, from whose name the names of temporary files are made. */

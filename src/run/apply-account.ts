@@ -21,7 +21,7 @@ export interface StackInApply {
 
 export interface ReadyPlan {
   readonly plan: Plan;
-  readonly open: PreparedApply;
+  readonly prepared: PreparedApply;
   readonly options: ApplyOptions;
 }
 
@@ -78,18 +78,18 @@ interface AccountInApply {
 async function runFirstPass(
   account: AccountInApply,
   { folder, ready, isBlocked }: StackInApply,
-  client: Parameters<PreparedApply>[0],
+  client: Parameters<PreparedApply['start']>[0],
 ): Promise<void> {
   const { failed, passes, opened, ends } = account;
   if (isBlocked) failed.add(folder);
   if (ready === undefined) return;
-  const { plan, open, options } = ready;
+  const { plan, prepared, options } = ready;
   const late = passes.last.flatMap((step) => (step.plan === plan ? step.writes.map(({ id }) => id) : []));
   try {
     refuseOutOfReach(account);
     refuseAfterFailure(account, { folder, mode: plan.mode });
     const ids = findIds(plan, account);
-    const started = await open(client, { ...options, plan, ids, afterOthers: new Set(late) });
+    const started = await prepared.start(client, { ...options, plan, ids, afterOthers: new Set(late) });
     opened.set(plan, started);
     const outcomes = await started.send(passes.first.get(plan) ?? []);
     noteIds(folder, outcomes, account);

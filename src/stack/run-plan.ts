@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { type StartedApply, startApply } from '../apply/apply.ts';
-import { createRescueFolder, listTokenFolders, type TokenInGit } from '../apply/token-files.ts';
-import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
+import { createRescueFolder, listTokenFolders, type NewCredential, type TokenInGit } from '../apply/token-files.ts';
+import { createTokenSinks, type NamedCredential, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
@@ -156,7 +156,10 @@ export interface ChosenSinks {
   readonly sinks: TokenSinks;
   /** Which variables may decide where tokens go. Absent: no token goes to a command, or no such variable is set. */
   readonly note: string | undefined;
-  /** Tries the place of rescued tokens, if the plan creates a token. Rejects if there is none. Called before any write. */
+  /**
+   * Tries the place of rescued tokens, if the plan creates a token. Rejects if there is none, or if a token could get into
+   * git there. Called before any write.
+   */
   readonly testRescue: () => Promise<void>;
   /**
    * Tests the sinks before the first write. Rejects if a token could get into git, or if a sink does not work. Resolves
@@ -177,25 +180,24 @@ export function chooseTokenSinks(plan: Pick<Plan, 'writes'>, parts: TokenParts, 
   const temporaryFolder = env['TMPDIR'] ?? tmpdir();
   const given = { cwd, env: createCommandEnvironment(host), temporaryFolder, uid, root, namedPaths };
   const sinks = own ?? createTokenSinks(tokens, given);
-  const created = writes.filter(isTokenCreatingWrite);
-  const chosen = new Set(
-    created.map(({ address, mark }) => assertDefined(sinks.find(mark.name), `a token sink of ${address}`)),
+  const created = listNewCredentials(plan);
+  const chosen = Map.groupBy(created, ({ address, name }) =>
+    assertDefined(sinks.find(name), `a token sink of ${address}`),
   );
-  const toCommand = listNewCredentials(plan).some(({ name }) => isCommand(findSinkSettingsForCredential(tokens, name)));
+  const toCommand = created.some(({ name }) => isCommand(findSinkSettingsForCredential(tokens, name)));
   const variables = toCommand ? listCommandVariables(parts, host) : [];
   return {
     sinks,
     note: variables.length === 0 ? undefined : `The token commands get ${formatTokenVariables(variables)}.`,
     testRescue: async () => {
-      if (created.length > 0) await testRescueSink(sinks.rescue);
+      if (created.length === 0) return;
+      await testRescueSink(sinks.rescue);
+      const folder = own === undefined ? createRescueFolder(temporaryFolder, created) : [];
+      refuseTokensInGit((await host.findTokensInGit?.(folder, host)) ?? []);
     },
     test: async () => {
-      const rescue = own === undefined ? createRescueFolder(temporaryFolder, listNewCredentials(plan)) : [];
-      refuseTokensInGit([
-        ...(await findTokensInGit(plan, parts, host)),
-        ...((await host.findTokensInGit?.(rescue, host)) ?? []),
-      ]);
-      return testSinks([...chosen]);
+      refuseTokensInGit(await findTokensInGit(plan, parts, host));
+      return testSinks(chosen);
     },
   };
 }
@@ -242,7 +244,7 @@ async function testRescueSink(rescue: TokenSink): Promise<void> {
 }
 
 /** The credentials whose tokens a plan delivers. */
-function listNewCredentials({ writes }: Pick<Plan, 'writes'>) {
+function listNewCredentials({ writes }: Pick<Plan, 'writes'>): readonly NewCredential[] {
   return writes.filter(isTokenCreatingWrite).map(({ address, mark: { name, stack } }) => ({ address, name, stack }));
 }
 
@@ -284,11 +286,11 @@ function isTokenCreatingWrite(write: Write): write is CreateWrite {
   return isCreate(write) && getKind(write.kind).oneTimeFields.length > 0;
 }
 
-async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]> {
+async function testSinks(sinks: ReadonlyMap<TokenSink, readonly NamedCredential[]>): Promise<readonly string[]> {
   const warnings = new Set<string>();
-  for (const sink of sinks) {
+  for (const [sink, credentials] of sinks) {
     try {
-      for (const warning of await sink.test()) warnings.add(warning);
+      for (const warning of await sink.test(credentials)) warnings.add(warning);
     } catch (error) {
       const why = getErrorMessage(error);
       throw new StackError(`The token sink does not work: ${why}`, {

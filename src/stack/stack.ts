@@ -379,13 +379,14 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const isOwn = planner.hasMade(given);
       const shown = isOwn ? given : await planApproved(planner, given, options);
       const again = planner.use(shown);
-      const open = await prepareApply(run, shown, options);
+      const prepared = await prepareApply(run, shown, options);
+      await prepared.testRescue();
       if (shown.writes.length === 0) return EMPTY_APPLY_RESULT;
       return account.write(async (client) => {
         await confirmWrites(options, shown.writes.length);
         const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
         if (plan.writes.length === 0) return EMPTY_APPLY_RESULT;
-        const started = await open(client, { ...options, plan });
+        const started = await prepared.start(client, { ...options, plan });
         await started.send(plan.writes);
         await confirmDeletes([started]);
         return started.end();
@@ -413,20 +414,22 @@ const PLAN_NAME = 'the approved plan';
 
 /** A stack whose plans a run over stacks applies in parts. */
 export interface RunnableStack extends Stack {
-  /**
-   * Returns a function that starts the apply of a plan. Rejects if the plan is blocked, if a token sink is missing or its
-   * files could get into git, or if a token could not be rescued. Called before the user is asked.
-   */
+  /** Prepares the apply of a plan. Rejects if the plan is blocked, or needs an unknown secret. Called before the user is asked. */
   readonly prepareApply: (plan: Plan, options: ApplyOptions) => Promise<PreparedApply>;
   /** Removes what killed runs left in the token folders of the stack. Returns warnings. Called when an apply starts. */
   readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
 
-/** Starts an apply. `plan`: the plan that was prepared, or one that is the same. */
-export type PreparedApply = (
-  client: Client,
-  options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
-) => Promise<StartedApply>;
+/** The apply of a plan, before its first write. */
+export interface PreparedApply {
+  /** Rejects if a token of the plan could not be rescued. Called before the first write of any stack of the run. */
+  readonly testRescue: () => Promise<void>;
+  /** Starts the apply. `plan`: the plan that was prepared, or one that is the same. */
+  readonly start: (
+    client: Client,
+    options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
+  ) => Promise<StartedApply>;
+}
 
 async function prepareApply(
   { parts, account, host }: Run,
@@ -435,11 +438,13 @@ async function prepareApply(
 ): Promise<PreparedApply> {
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
-  await chosen.testRescue();
   const { conflictTimeout: conflictMs } = account.settings;
-  return async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
-    refuseAwaited(plan, ids);
-    return openApply(client, { plan, chosen, conflictMs, ids, afterOthers }, options, host);
+  return {
+    testRescue: chosen.testRescue,
+    start: async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
+      refuseAwaited(plan, ids);
+      return openApply(client, { plan, chosen, conflictMs, ids, afterOthers }, options, host);
+    },
   };
 }
 

@@ -132,6 +132,27 @@ describe('a token folder', () => {
     await expect(sinks.find('agent')?.test()).rejects.toThrow('it is a file, not a folder');
     expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('kept');
   });
+
+  it.each(['a folder', 'a link', 'a file of another user'])(
+    'fails its check if %s has the name of a token to come, and not if it has another name',
+    async (what) => {
+      const { folder } = await createSinks({});
+      const tokens = join(folder, 'tokens');
+      const file = join(tokens, 'agent.token');
+      await mkdir(tokens);
+      const isOthers = what === 'a file of another user';
+      // In such a folder, only its owner can replace a file.
+      if (isOthers) await chmod(tokens, 0o1777);
+      if (what === 'a folder') await mkdir(file);
+      else if (what === 'a link') await symlink('/dev/null', file);
+      else await writeFile(file, 'kept');
+      const context = { cwd: tokens, env: {}, temporaryFolder: folder, ...(isOthers && { uid: 4242 }) };
+      const sink = createTokenSinks({ default: { directory: '.' }, credentials: {} }, context).find('agent');
+      await expect(sink?.test([AGENT])).rejects.toThrow('agent.token cannot be replaced: it ');
+      await expect(sink?.test([{ ...AGENT, name: 'other' }])).resolves.toBeDefined();
+      expect(await readdir(tokens)).toEqual(['agent.token']);
+    },
+  );
 });
 
 describe('a token command', () => {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openStack, type Transport } from '../../src/index.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 import { BASE_URL } from './fake-context.ts';
-import { createWorkspace, STACK, toCredential, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
 beforeEach(() => requireProgramOrSkip('git'));
 
@@ -294,21 +294,24 @@ describe('the place of rescued tokens', () => {
     },
   );
 
-  it('is tried before any stack of a run is written that comes before the one with tokens', async () => {
-    const edge = `---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\n`;
-    const { edgewise, recorder, folder } = await createWorkspace({
-      'a/stack.yaml': `${STACK.replace('test', 'a')}${edge}`,
+  it.each([
+    { place: 'missing', exitCode: 1, message: 'could not be saved either', ignored: '/b/tokens/' },
+    { place: '.', exitCode: 3, message: 'which git does not ignore', ignored: '/b/tokens/' },
+  ])('is tried before any stack of a run is written: $place', async ({ place, exitCode, message, ignored }) => {
+    const workspace = await createRepository({
+      '.gitignore': `${ignored}\n`,
+      'm/stack.yaml': STACK,
+      'a/stack.yaml': STACK.replace('test', 'a') + toEdge('a', 20_001),
       'b/stack.yaml': toStack('tokens').replace('test', 'b'),
     });
-    const order: string[] = [];
-    const onWrite = (text: string) => {
-      if (text.includes('could not be saved')) order.push('refused');
-    };
-    const TMPDIR = join(folder, 'missing');
-    const applied = await edgewise('apply -R . --yes', { env: { TMPDIR }, onWrite });
-    expect(applied.exitCode).toBe(1);
-    expect(`${applied.stdout}${applied.stderr}`).toContain('could not be saved either');
-    expect(recorder.take().filter(({ method, path }) => method !== 'GET' && path.includes('credentials'))).toEqual([]);
+    const { edgewise, recorder, folder } = workspace;
+    const env = { TMPDIR: join(folder, place) };
+    for (const format of ['text', 'json']) {
+      const applied = await edgewise(`apply -R . --yes --format ${format}`, { env });
+      expect(applied).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+      expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    }
+    expect(await edgewise('apply -R . --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('need not be there in a run that delivers no token', async () => {

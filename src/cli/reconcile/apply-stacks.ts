@@ -47,8 +47,8 @@ export interface ApplyRun {
   readonly planned: Map<StackFolder, PlannedStack>;
   /** The stacks to apply: their plans have changes and are not blocked. */
   readonly ready: Map<StackFolder, PlannedStack>;
-  /** The functions that start the applies of the ready stacks. */
-  readonly opens: Map<StackFolder, PreparedApply>;
+  /** The applies of the ready stacks, before their first write. */
+  readonly prepared: Map<StackFolder, PreparedApply>;
 }
 
 /** Classifies a planned stack: ready, without changes, or blocked. A ready stack is added to `ready`. */
@@ -98,11 +98,11 @@ function createApprovalReport(comparison: PlanComparison, approvedName: string |
 }
 
 /**
- * Prepares the applies of the ready stacks. A stack whose tokens cannot be delivered is not applied: its error is the
- * result or, if it is the only one, ends the command.
+ * Prepares the applies of the ready stacks. A stack that needs an unknown secret is not applied: its error is the result
+ * or, if it is the only one, ends the command. Throws if a token could not be rescued: then no stack is applied.
  */
 export async function prepareReadyStacks(
-  { run, flags, ready, opens }: ApplyRun,
+  { run, flags, ready, prepared }: ApplyRun,
   shown: readonly StackReportPart[],
 ): Promise<readonly StackReportPart[]> {
   const prepare = async (part: StackReportPart, index: number): Promise<StackReportPart> => {
@@ -110,14 +110,16 @@ export async function prepareReadyStacks(
     const one = folder && ready.get(folder);
     if (folder === undefined || one === undefined) return part;
     try {
-      opens.set(folder, await one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
+      prepared.set(folder, await one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
       return part;
     } catch (error) {
       ready.delete(folder);
       return createStackReportPart(folder, createEnd(run, folder, error));
     }
   };
-  return Promise.all(shown.map(prepare));
+  const parts = await Promise.all(shown.map(prepare));
+  for (const { testRescue } of prepared.values()) await testRescue();
+  return parts;
 }
 
 /**
@@ -211,7 +213,7 @@ interface AccountToApply {
 }
 
 async function applyToAccount(
-  { run, opens }: ApplyRun,
+  { run, prepared }: ApplyRun,
   { pooled, members, planned, progress }: AccountToApply,
 ): Promise<ReadonlyMap<StackFolder, StackResult>> {
   const { stacks } = run.selected;
@@ -220,11 +222,11 @@ async function applyToAccount(
     const one = members.get(folder);
     const exitCode = planned[stacks.indexOf(folder)]?.exitCode;
     const isBlocked = one === undefined && exitCode !== EXIT.success && exitCode !== undefined;
-    const open = opens.get(folder);
-    if (one === undefined || open === undefined) return { folder, isBlocked };
+    const own = prepared.get(folder);
+    if (one === undefined || own === undefined) return { folder, isBlocked };
     const { plan, opened } = one;
     const options = { ...progress.follow(opened.folder), signal: run.signal };
-    return { folder, isBlocked: false, ready: { plan, open, options } };
+    return { folder, isBlocked: false, ready: { plan, prepared: own, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;
   const ends = await applyAccount(pooled.account.write, order.map(toApply));

@@ -85,7 +85,7 @@ export async function applyStacks(
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
-    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), opens: new Map() };
+    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), prepared: new Map() };
     const planned = await planEach(run, {
       options: toPlanOptions(flags, mode),
       findApproval: approved(run.selected),

@@ -2,7 +2,10 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { readRepository, refreshPins } from '../../.ci/repository.ts';
+import { STACK } from '../cli/workspace.ts';
+import { PROGRAM } from '../end-to-end/processes.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const CONFIG = 'examples/pipelines/pre-commit/.pre-commit-config.yaml';
@@ -77,6 +80,82 @@ describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
     }
   }, 600_000);
 });
+
+describeWith(['pre-commit', 'git'], 'a commit without a changed manifest', () => {
+  it.each<readonly [string, (git: Git, manifests: string) => Promise<unknown>, RegExp]>([
+    [
+      'deletes what a manifest refers to',
+      (git) => git('rm', '-q', 'manifests/pool.yaml'),
+      /names WeightedBackend\/pool, which no document describes/,
+    ],
+    [
+      'renames what a manifest refers to',
+      (git) => git('mv', 'manifests/pool.yaml', 'manifests/pool.off'),
+      /WeightedBackend\/pool/,
+    ],
+    [
+      'breaks a file that a manifest names',
+      (_, manifests) => writeFile(join(manifests, 'alice.pub'), 'no key\n'),
+      /alice\.(pub|yaml)/,
+    ],
+  ])('is stopped if it %s', async (_, change, message) => {
+    const { git, repository, commit } = await createHookedRepository();
+    expect(await commit('good')).toMatchObject({ status: 0 });
+    await change(git, join(repository, 'manifests'));
+    await git('add', '-A');
+    const stopped = await commit('wrong');
+    expect(stopped.status, stopped.output).not.toBe(0);
+    expect(stopped.output).toMatch(message);
+  });
+
+  type Git = (...args: readonly string[]) => Promise<ToolResult>;
+
+  /** A repository with the hooks, which run the edgewise of this checkout, and with manifests that refer to each other and to a file. */
+  async function createHookedRepository() {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-pre-commit-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const repository = join(folder, 'repository');
+    const env = {
+      PRE_COMMIT_HOME: join(folder, 'home'),
+      PATH: `${folder}:${process.env['PATH']}`,
+      EDGEWISE_BASE_URL: 'embedded:',
+    };
+    await writeFile(join(folder, 'edgewise'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const hooks = parse(await readFile('.pre-commit-hooks.yaml', 'utf8'));
+    const own = hooks.map((hook: object) => ({ ...hook, language: 'system', minimum_pre_commit_version: '0' }));
+    await mkdir(join(repository, 'manifests'), { recursive: true });
+    await writeFile(join(repository, '.pre-commit-config.yaml'), stringify({ repos: [{ repo: 'local', hooks: own }] }));
+    for (const [name, text] of Object.entries(MANIFESTS)) await writeFile(join(repository, 'manifests', name), text);
+    const git: Git = (...args) => runTool('git', [...AUTHOR, ...args], { cwd: repository, env });
+    await git('init', '-q');
+    await git('add', '-A');
+    expect(await runTool('pre-commit', ['install'], { cwd: repository, env })).toMatchObject({ status: 0 });
+    return { git, repository, commit: (message: string) => git('commit', '-m', message) };
+  }
+});
+
+const MANIFESTS = {
+  'edgewise.yaml': STACK,
+  'pool.yaml': `apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata: { name: pool }
+spec: { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } }
+`,
+  'edge.yaml': `apiVersion: edgewise/v1
+kind: TCPEdge
+metadata: { name: shop }
+spec: { hostports: ["1.tcp.example.net:20001"], backend: { backend_id: WeightedBackend/pool } }
+`,
+  'alice.yaml': `apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: alice }
+spec: { public_key: { file: alice.pub }, principals: [alice], ssh_certificate_authority_id: sshca_2k9XLPDYGXNLtxcTVgVsKTFzfRt }
+lifecycle: { valid_for: 30d }
+`,
+  'alice.pub': 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqM8fEGsCfPRzxnHJ2vUqsfUTSm4hL8CWSCmXv8Y9Wb ada\n',
+};
 
 const AUTHOR = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
 

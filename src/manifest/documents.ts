@@ -10,7 +10,7 @@ import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { checkStorableText } from '../model/printable.ts';
+import { checkStorableText, toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
 import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
@@ -427,7 +427,11 @@ function fillInFiles(
     const finding = 'finding' in file ? file.finding : checkText(type, file.text);
     const isRefused = 'isRefused' in file;
     if (finding !== undefined)
-      findings.push(isRefused ? createRefusedFinding(name, path, finding) : createFileFinding(name, path, finding));
+      findings.push(
+        isRefused
+          ? createRefusedFinding(name, path, finding)
+          : createFileFinding(name, path, { meant: undefined, ...file, finding }),
+      );
     return 'finding' in file || finding !== undefined ? [] : [[name, file.text.trim()]];
   });
   if (texts.length === 0) return { value, findings };
@@ -459,13 +463,18 @@ function checkText({ format }: TextType, text: string): string | undefined {
 }
 
 function createRefusedFinding(name: string, path: string, finding: string): ManifestFinding {
-  return { ...createFileFinding(name, path, finding), code: 'path-refused', remedy: BOUNDARY_REMEDY };
+  return { ...createFileFinding(name, path, { finding }), code: 'path-refused', remedy: BOUNDARY_REMEDY };
 }
 
-function createFileFinding(name: string, path: string, finding: string): ManifestFinding {
+function createFileFinding(
+  name: string,
+  path: string,
+  { finding, meant }: { readonly finding: string; readonly meant?: string | undefined },
+): ManifestFinding {
+  const hint = 'The path is relative to the folder of this manifest.';
   return {
     ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
-    remedy: 'The path is relative to the folder of this manifest.',
+    remedy: meant === undefined ? hint : `Did you mean \`${toPrintable(meant)}\`? ${hint}`,
     path: ['spec', name, 'file'],
   };
 }

@@ -121,9 +121,12 @@ export const STDIN_FILE_NAME = '<stdin>';
 
 /**
  * The text of a file that a manifest names, or the reason why it cannot be read. `finding`: a clause such as `does not
- * exist`, which follows the path in a message. `isRefused`: no manifest may name this file.
+ * exist`, which follows the path in a message. `isRefused`: no manifest may name this file. `meant`: the path of a file
+ * with a similar name.
  */
-export type FieldFileResult = { readonly text: string } | { readonly finding: string; readonly isRefused?: true };
+export type FieldFileResult =
+  | { readonly text: string }
+  | { readonly finding: string; readonly isRefused?: true; readonly meant?: string | undefined };
 
 /** Reads a file that a manifest names. `path` is relative to the folder of `manifest`. */
 export type ReadFieldFile = (manifest: string, path: string) => FieldFileResult;

@@ -21,7 +21,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { toPrintable } from '../model/printable.ts';
+import { showUnicodeForms, toPrintable } from '../model/printable.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { joinToManifestFolder, NO_ENVIRONMENT, type ReadFieldFile, STDIN_FILE_NAME } from './environment.ts';
 import { parseDocuments } from './parse.ts';
@@ -225,7 +225,8 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
-    return nearest === undefined || nearest === basename(real) ? undefined : joinShown(dirname(shown), nearest);
+    if (nearest === undefined || nearest === basename(real)) return undefined;
+    return showUnicodeForms(shown, joinShown(dirname(shown), nearest))[1];
   } catch (error) {
     if (error instanceof Error && 'code' in error) return undefined; // no folder, so nothing to suggest
     throw error;
@@ -455,7 +456,7 @@ export function createFieldFileReader(context: FieldFileContext): ReadFieldFile 
       const bytes = readInput(named, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true, budget });
       return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { finding: 'is not UTF-8 text' };
     } catch (error) {
-      return { finding: describeFileError(error) };
+      return { finding: describeFileError(error), meant: suggestPath({ shown: path, real: named }) };
     }
   };
 }

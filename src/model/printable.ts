@@ -19,6 +19,28 @@ function escapeUnits(character: string): string {
   ).join('');
 }
 
+/**
+ * Returns two texts that look the same, because only their forms in Unicode differ, with what differs as escapes:
+ * `gr\u00fcn` and `gru\u0308n`. Returns other texts as they are.
+ */
+export function showUnicodeForms(left: string, right: string): readonly [left: string, right: string] {
+  if (left === right || left.normalize() !== right.normalize()) return [left, right];
+  return [escapeClusters(left, right), escapeClusters(right, left)];
+}
+
+/** Escapes each character, with its marks, that is not at the same position of the other text. */
+function escapeClusters(text: string, other: string): string {
+  const others = splitIntoClusters(other);
+  const toEscapes = (cluster: string): string => cluster.replace(/[^\0-\x7f]/g, escapeUnits);
+  return splitIntoClusters(text)
+    .map((cluster, index) => (cluster === others[index] ? cluster : toEscapes(cluster)))
+    .join('');
+}
+
+function splitIntoClusters(text: string): readonly string[] {
+  return Array.from(new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text), ({ segment }) => segment);
+}
+
 /** A regular expression for texts without NUL. It need not exclude lone surrogates: UTF-8 cannot encode them. */
 export const NO_NUL_PATTERN = '^[^\\x00]*$';
 

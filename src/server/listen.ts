@@ -52,7 +52,8 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   );
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
-    http.listen(port, host, () => resolve());
+    // A URL has an address of IPv6 in brackets, and a socket does not.
+    http.listen(port, host.replace(/^\[(.*)\]$/, '$1'), () => resolve());
   });
   return { url: formatUrl(getAddress(http)), close: () => close(http) };
 }

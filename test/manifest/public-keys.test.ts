@@ -51,6 +51,15 @@ function toPublicKey(type: 'rsa' | 'dsa', modulusLength: number): string {
 }
 
 describe('a public key in a file', () => {
+  it.each([
+    ['alice.pub', 'Alice.pub', 'Alice.pub'],
+    ['ALICE.PUB', 'alice.pub', 'alice.pub'],
+    ['gru\u0308n.pub', 'gr\u00fcn.pub', String.raw`gr\u00fcn.pub`],
+  ])('is suggested if its name is only similar: %s', (named, existing, shown) => {
+    writeFileSync(join(folder, existing), `${ED25519} alice@example.com\n`);
+    expect(explainKey(`{ file: ${named} }`).join('\n')).toContain(`Did you mean \`${shown}\`?`);
+  });
+
   it('is the text of that file, relative to the folder of the manifest', () => {
     mkdirSync(join(folder, 'team/keys'), { recursive: true });
     writeFileSync(join(folder, 'team/keys/alice.pub'), `${ED25519} alice@example.com\n`);

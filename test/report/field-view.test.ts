@@ -32,6 +32,20 @@ test('quotes free text, and no words that their kind checks', () => {
   );
 });
 
+test('shows what differs between texts that look the same', () => {
+  const [composed, decomposed] = ['gr\u00fcn é', 'gru\u0308n é'];
+  expect(renderUpdate('TCPEdge', createDifference('metadata', { from: composed, to: decomposed }))).toBe(
+    String.raw`metadata: "gr\u00fcn é" → "gru\u0308n é"`,
+  );
+  const lists = createDifference('hostports', { from: [composed], to: [decomposed] });
+  expect(renderUpdate('TCPEdge', lists)).toBe(
+    ['hostports:', String.raw`  - "gr\u00fcn é"`, String.raw`  + "gru\u0308n é"`].join('\n'),
+  );
+  expect(renderUpdate('TCPEdge', createDifference('metadata', { from: composed, to: 'grün' }))).toBe(
+    'metadata: "grün é" → "grün"',
+  );
+});
+
 test('quotes a checked word that is ambiguous', () => {
   const difference = createDifference('principals', { from: ['-x'], to: ['(none)', 'ünïcode'] });
   expect(renderUpdate('SSHUserCertificate', difference)).toBe(

@@ -28,8 +28,8 @@ describe('a server on a socket', () => {
     expect((await call('DELETE', `/edges/tcp/${getText(created.body['id'])}`)).status).toBe(204);
   });
 
-  it('has a URL with brackets on IPv6', async () => {
-    const listener = await open('::1').catch((error: Error & { code?: string }) => error);
+  it.each(['::1', '[::1]'])('has a URL with brackets on IPv6: %s', async (host) => {
+    const listener = await open(host).catch((error: Error & { code?: string }) => error);
     const isMissing = listener instanceof Error && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(listener.code ?? '');
     requireOrSkip('IPv6 on the loopback device', !isMissing);
     expect(listener).toHaveProperty('url', expect.stringMatching(/^http:\/\/\[::1\]:\d+$/));

@@ -7,7 +7,7 @@ import type { Difference, DifferenceCause } from '../../model/change.ts';
 import { isConcealed } from '../../model/concealed-value.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
-import { toPrintable } from '../../model/printable.ts';
+import { showUnicodeForms, toPrintable } from '../../model/printable.ts';
 import { formatConcealed } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listFullWordsOfCutCommand, type PlannedTokenSink } from '../../model/token-sink.ts';
@@ -65,10 +65,8 @@ export function createDifferenceView(
   const manifestPath = formatPathWithTargetName(path, { kind, names });
   const base = { path: label, manifestPath, notes: listFieldNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
-  const inline = {
-    from: renderScalar(type, from, names),
-    to: isLeft ? NO_LONGER_SET_WORDING : renderScalar(type, to, names),
-  };
+  const shown = isLeft ? NO_LONGER_SET_WORDING : renderScalar(type, to, names);
+  const inline = createInlineSides(renderScalar(type, from, names), shown);
   if (difference.isHidden && isOnePiece(to)) return { ...base, inline: { to: inline.to }, lines: [] };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
@@ -95,7 +93,7 @@ export function createHappenedFieldView(difference: Difference, { kind, names }:
   if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };
   const lines = () => compareValues(isAlone ? { to: live } : sides, type, names);
   if (isAlone) return { ...base, lines: lines().map(({ text }) => ({ role: 'same', text })) };
-  const inline = { from: renderScalar(type, expected, names), to: renderScalar(type, live, names) };
+  const inline = createInlineSides(renderScalar(type, expected, names), renderScalar(type, live, names));
   if (isInline(sides, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: lines() };
 }
@@ -154,6 +152,11 @@ export function listTokenCommandFields(
   ];
 }
 
+function createInlineSides(left: string, right: string): { readonly from: string; readonly to: string } {
+  const [from, to] = showUnicodeForms(left, right);
+  return { from, to };
+}
+
 function isInline({ from, to }: Pick<Difference, 'from' | 'to'>, line: string): boolean {
   return (
     isOnePiece(from) &&
@@ -176,7 +179,17 @@ function compareValues(
     return renderFieldLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
   const isOfMembers = [from, to].every((side) => isAbsentOrEmptyCollection(side) || isPlainList(side));
-  return foldUnchanged(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
+  return foldUnchanged(showFormsOfLines(diffLines(before, after)), isOfMembers ? 0 : CONTEXT_LINES);
+}
+
+/** Shows what differs between a removed and an added line that look the same. */
+function showFormsOfLines(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const byForm = Map.groupBy(lines, ({ text }) => text.normalize());
+  return lines.map(({ role, text }) => {
+    if (role === 'same') return { role, text };
+    const alike = byForm.get(text.normalize())?.find((line) => line.role !== 'same' && line.role !== role);
+    return { role, text: alike === undefined ? text : showUnicodeForms(text, alike.text)[0] };
+  });
 }
 
 function listFieldNotes(

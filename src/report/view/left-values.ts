@@ -1,7 +1,7 @@
 import { parseIgnoredPart } from '../../kinds/ignored-parts.ts';
 import type { Change, LeftValue } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
-import { toPrintable } from '../../model/printable.ts';
+import { showUnicodeForms, toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
 import type { ResourceNames } from './field-view.ts';
 
@@ -20,8 +20,7 @@ export function listLeftNotes(
   const said = [
     ...equal.map((path) => formatIgnoredPath(path, names)),
     ...leftToOthers.map(({ path, from, to }) => {
-      const sides = `live: ${formatLeftValue(from)}, in the manifest: ${formatLeftValue(to)}`;
-      return `${formatPathOfValue(path, names)} (${sides})`;
+      return `${formatPathOfValue(path, names)} (${formatSides({ from, to })})`;
     }),
   ];
   return said.length === 0 ? [] : [`left to others: ${said.join(', ')}`];
@@ -29,10 +28,7 @@ export function listLeftNotes(
 
 /** The texts that the service spells otherwise, in one clause. Empty if there are none. */
 export function listSpellingNotes({ otherSpellings = [] }: Pick<Change, 'otherSpellings'>): readonly string[] {
-  const said = otherSpellings.map(
-    ({ path, from, to }) =>
-      `${toPrintable(path)} (live: ${formatLeftValue(from)}, in the manifest: ${formatLeftValue(to)})`,
-  );
+  const said = otherSpellings.map(({ path, from, to }) => `${toPrintable(path)} (${formatSides({ from, to })})`);
   return said.length === 0 ? [] : [`spelled differently at the service: ${said.join(', ')}`];
 }
 
@@ -63,10 +59,15 @@ function formatPathOfValue(path: string, names: ResourceNames): string {
   return isMember ? formatIgnoredPath(`${field}.${member}`, names) : toPrintable(path);
 }
 
+function formatSides({ from, to }: Pick<LeftValue, 'from' | 'to'>): string {
+  const [live, desired] = showUnicodeForms(formatLeftValue(from), formatLeftValue(to)).map((text) =>
+    text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text,
+  );
+  return `live: ${live}, in the manifest: ${desired}`;
+}
+
 function formatLeftValue(value: LeftValue['from']): string {
-  if (value === undefined) return 'not set';
-  const text = formatJson(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return value === undefined ? 'not set' : formatJson(value);
 }
 
 /** As much of a value as a note shows. */

@@ -1,12 +1,12 @@
 import type { Address } from './address.ts';
-import type { Change, ChangingAction, Difference } from './change.ts';
+import { type Change, type ChangingAction, type Difference, formatChangeAddress, isHiddenChange } from './change.ts';
 import type { Danger } from './danger.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Json } from './json.ts';
 import type { Place } from './place.ts';
 import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
-import type { Write } from './write.ts';
+import { formatWriteAddress, type Write } from './write.ts';
 
 /** The version of the format of plan files, and of every other result as JSON. */
 export const PLAN_FORMAT = 6;
@@ -85,12 +85,26 @@ export interface SkippedCounts {
   readonly files: number;
 }
 
-/** Counts what is skipped. `undefined` if there is nothing. */
 /** Whether the stack is not applied, because one that it depends on is not. */
 export function isBlockedByDependency({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
   return diagnostics.some(({ code }) => code === 'dependency-blocked');
 }
 
+/**
+ * Whether an apply of the plan leaves the stack undone: the run keeps what the stack would prune, or does not try again
+ * what the service refused.
+ */
+export function isIncomplete({ diagnostics, changes }: Pick<Plan, 'diagnostics' | 'changes'>): boolean {
+  return diagnostics.some(({ code }) => code === 'kept-prune') || changes.some(({ action }) => action === 'withhold');
+}
+
+/** Whether an apply would change anything, apart from writing again what the service does not show. */
+export function hasKnownWrites({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): boolean {
+  const rewritten = new Set(changes.filter(isHiddenChange).map(formatChangeAddress));
+  return writes.some((write) => !rewritten.has(formatWriteAddress(write)));
+}
+
+/** Counts what is skipped. `undefined` if there is nothing. */
 export function countSkipped({ skipped }: Pick<DesiredState, 'skipped'>): SkippedCounts | undefined {
   const { documents = 0, files = [] } = skipped ?? {};
   return documents + files.length === 0 ? undefined : { documents, files: files.length };

@@ -19,7 +19,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for apply --approved')
-    .option('--detailed-exitcode', 'exit with 2 when there are changes');
+    .option('--detailed-exitcode', 'exit with 2 when an apply would write');
   addRecursiveOptions(command);
   const { success, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [success, failed, changes, invalid, authentication, refused]);

@@ -1,5 +1,5 @@
 import type { ApplyResult } from '../../model/outcome.ts';
-import { isSamePlan, type PlanComparison } from '../../model/plan.ts';
+import { isIncomplete, isSamePlan, type PlanComparison } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
@@ -11,13 +11,8 @@ import type { PreparedApply } from '../../stack/stack.ts';
 import type { PooledAccount } from '../connection/account-pool.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
-import {
-  exitCodeOfApply,
-  isIncomplete,
-  listUnconsentedViolations,
-  type PlanFlags,
-  toConsentOptions,
-} from './plan-flags.ts';
+import { isRefusedPart } from './blocked-dependents.ts';
+import { exitCodeOfApply, listUnconsentedViolations, type PlanFlags, toConsentOptions } from './plan-flags.ts';
 import type { RunPresenter } from './present-run.ts';
 import {
   computeWorstExitCode,
@@ -220,8 +215,8 @@ async function applyToAccount(
   const { ordered } = orderStacks(stacks);
   const toApply = (folder: StackFolder): StackInApply => {
     const one = members.get(folder);
-    const exitCode = planned[stacks.indexOf(folder)]?.exitCode;
-    const isBlocked = one === undefined && exitCode !== EXIT.success && exitCode !== undefined;
+    const part = planned[stacks.indexOf(folder)];
+    const isBlocked = one === undefined && part !== undefined && isRefusedPart(part);
     const own = prepared.get(folder);
     if (one === undefined || own === undefined) return { folder, isBlocked };
     const { plan, opened } = one;

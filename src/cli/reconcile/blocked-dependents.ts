@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { isBlockedByDependency, isIncomplete } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { listDependencies, orderStacks } from '../../run/order-stacks.ts';
@@ -14,19 +15,23 @@ export function findBlockedDependents(
   { selected: { stacks } }: Pick<StacksRun, 'selected'>,
   parts: readonly StackReportPart[],
 ): ReadonlyMap<StackFolder, BlockedDependent> {
-  const exitCodes = new Map(stacks.map((folder, index) => [folder, parts[index]?.exitCode ?? EXIT.success]));
-  const reports = new Map(stacks.map((folder, index) => [folder, parts[index]?.report]));
+  const byFolder = new Map(stacks.map((folder, index) => [folder, parts[index]]));
   const found = new Map<StackFolder, BlockedDependent>();
+  const isRefused = (folder: StackFolder): boolean => {
+    const part = byFolder.get(folder);
+    return found.has(folder) || (part !== undefined && isRefusedPart(part));
+  };
   for (const folder of orderStacks(stacks).ordered) {
-    const report = reports.get(folder);
+    const report = byFolder.get(folder)?.report;
     const hasWrites = report?.about === 'plan' && report.plan.writes.length > 0;
-    if (!hasWrites || !isApplied(exitCodes.get(folder))) continue;
-    const blocking = listDependencies(folder, stacks).filter((other) => !isApplied(exitCodes.get(other)));
+    if (!hasWrites || isRefused(folder)) continue;
+    const blocking = listDependencies(folder, stacks).filter(isRefused);
     if (blocking.length === 0) continue;
-    const exitCode = computeWorstExitCode(blocking.map((other) => exitCodes.get(other) ?? EXIT.success));
-    exitCodes.set(folder, exitCode);
+    const exitCode = computeWorstExitCode(
+      blocking.map((other) => found.get(other)?.exitCode ?? byFolder.get(other)?.exitCode ?? EXIT.success),
+    );
     const why = blocking.map((other) => {
-      const through = found.has(other) ? 'is not applied' : describeUnknown(reports.get(other));
+      const through = found.has(other) ? 'is not applied' : describeUnknown(byFolder.get(other)?.report);
       return `${other.folder}, which ${through ?? 'failed'}`;
     });
     found.set(folder, { exitCode, warning: createBlockedWarning(folder, why) });
@@ -34,8 +39,11 @@ export function findBlockedDependents(
   return found;
 }
 
-function isApplied(exitCode: number | undefined): boolean {
-  return exitCode === EXIT.success || exitCode === EXIT.changes;
+/** Whether a stack is not applied. What a plan leaves undone, such as a withheld replacement, stops no other stack. */
+export function isRefusedPart({ exitCode, report }: Pick<StackReportPart, 'exitCode' | 'report'>): boolean {
+  if (exitCode === EXIT.success || exitCode === EXIT.changes) return false;
+  const plan = report.about === 'plan' || report.about === 'apply' ? report.plan : undefined;
+  return exitCode !== EXIT.failed || plan === undefined || isBlockedByDependency(plan) || !isIncomplete(plan);
 }
 
 function createBlockedWarning({ name }: StackFolder, why: readonly string[]): Diagnostic {

@@ -1,6 +1,5 @@
-import { isHiddenChange } from '../../model/change.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
-import type { Plan, SafetyViolation } from '../../model/plan.ts';
+import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -69,7 +68,10 @@ export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonl
   return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 
-/** Returns the exit code of a command that plans but does not apply. */
+/**
+ * Returns the exit code of a command that plans but does not apply. With --detailed-exitcode, what an apply would send counts
+ * before what it would leave undone.
+ */
 export function exitCodeOfPlan(
   plan: Plan,
   blocking: readonly SafetyViolation[],
@@ -77,22 +79,8 @@ export function exitCodeOfPlan(
 ): ExitCode {
   if (hasPlanErrors(plan)) return EXIT.invalid;
   if (blocking.length > 0) return EXIT.refused;
-  if (isIncomplete(plan)) return EXIT.failed;
-  return detailedExitcode === true && hasKnownChanges(plan) ? EXIT.changes : EXIT.success;
-}
-
-/** Whether an apply would change anything, apart from writing again what the service does not show. */
-function hasKnownChanges({ changes, writes }: Plan): boolean {
-  const rewritten = new Set(changes.filter(isHiddenChange).map(({ address }) => address));
-  return writes.some(({ address }) => !rewritten.has(address));
-}
-
-/**
- * Whether an apply of the plan leaves the stack undone: the run keeps what the stack would prune, or does not try again
- * what the service refused.
- */
-export function isIncomplete({ diagnostics, changes }: Pick<Plan, 'diagnostics' | 'changes'>): boolean {
-  return diagnostics.some(({ code }) => code === 'kept-prune') || changes.some(({ action }) => action === 'withhold');
+  if (detailedExitcode === true && hasKnownWrites(plan)) return EXIT.changes;
+  return isIncomplete(plan) ? EXIT.failed : EXIT.success;
 }
 
 /**

@@ -36,13 +36,14 @@ import {
   prepareReadyStacks,
 } from './apply-stacks.ts';
 import type { ApprovedPlans, FindApproval } from './approvals.ts';
-import { addBlockedDependent, findBlockedDependents } from './blocked-dependents.ts';
+import { addBlockedDependent, findBlockedDependents, isRefusedPart } from './blocked-dependents.ts';
 import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
 import { writePlanFile } from './plan-file.ts';
 import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
 import {
+  computeWorstExitCode,
   createOtherStacksLookUps,
   createReadingContext,
   createStackReportPart,
@@ -222,8 +223,21 @@ export async function planStacks(
     };
     const parts = await planEach(run, { options: toPlanOptions(flags), describe });
     if (out !== undefined) await writePlans(out, run, parts);
-    return reportStacksRun(run, parts, { applyCommand: findApplyCommand(run, parts, flags) });
+    return reportStacksRun(run, parts, {
+      applyCommand: findApplyCommand(run, parts, flags),
+      exitCode: exitCodeOfPlans(parts),
+    });
   });
+}
+
+/**
+ * The exit code of a run that plans. With --detailed-exitcode, what an apply of the run would send counts before what it
+ * would leave undone.
+ */
+function exitCodeOfPlans(parts: readonly StackReportPart[]): ExitCode {
+  const codes = parts.map(({ exitCode }) => exitCode);
+  if (!codes.includes(EXIT.changes)) return computeWorstExitCode(codes);
+  return computeWorstExitCode(parts.map((part) => (isRefusedPart(part) ? part.exitCode : EXIT.changes)));
 }
 
 /** Writes the plan file or, for many stacks, one for each, also if its plan failed. Without a stack, one file says so. */
@@ -253,8 +267,7 @@ function findApplyCommand(
   const { out } = flags;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   if (paths === undefined) {
-    const isPassed = parts.every(({ exitCode }) => exitCode === EXIT.success || exitCode === EXIT.changes);
-    if (!isPassed || plans.every(({ writes }) => writes.length === 0)) return undefined;
+    if (parts.some(isRefusedPart) || plans.every(({ writes }) => writes.length === 0)) return undefined;
     const all = { paths: [selected.tree.root], flags, env: context.env };
     return createApplyCommandLine(all, { filter: flags, out });
   }

@@ -379,10 +379,9 @@ export function createStacksReport(
 export function reportStacksRun(
   run: StacksRun,
   parts: readonly StackReportPart[],
-  { applyCommand, ...more }: PublishOptions = {},
+  { applyCommand, exitCode = computeWorstExitCode(parts.map((part) => part.exitCode)), ...more }: PublishOptions = {},
 ): Promise<ExitCode> {
   const { flags, context } = run;
-  const exitCode = computeWorstExitCode(parts.map((part) => part.exitCode));
   const [one] = parts;
   if (!isOfMany(run) && one !== undefined)
     return outputReport(
@@ -396,6 +395,8 @@ export function reportStacksRun(
 
 type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown'> & {
   readonly applyCommand?: CommandLine | undefined;
+  /** Default: the most severe one of the stacks. */
+  readonly exitCode?: ExitCode;
 };
 
 /** Exit codes, from the least to the most severe. */

@@ -86,7 +86,7 @@ function listSentences({ summary, requests, violations, found, dangerCount }: Pl
 
 export function listExitSentences(
   { command, exitCode }: Pick<FormatOptions, 'command' | 'exitCode'>,
-  view: Pick<PlanView, 'isApplicable'>,
+  view: Pick<PlanView, 'isApplicable' | 'isIncomplete'>,
 ): readonly Sentence[] {
   return listSaid([{ role: 'fact', text: formatExitSentence(command, exitCode, view), tone: 'error' }]);
 }

@@ -1,3 +1,4 @@
+import { isIncomplete } from '../../model/plan.ts';
 import {
   type DangerLine,
   type DangersBlock,
@@ -63,8 +64,12 @@ export function createRunDocument(
 
 /** Of a plan: how an apply would end, unless what failed is the plan itself. */
 function listRunExitSentences({ command, parts }: StacksRunReport, { exitCode }: FormatOptions): readonly Sentence[] {
-  const plan = parts.find((part) => part.report.about === 'plan' && part.exitCode === exitCode);
-  return plan === undefined ? [] : listExitSentences({ command, exitCode: plan.exitCode }, { isApplicable: true });
+  const plans = parts.flatMap((part) => (part.report.about === 'plan' ? [{ ...part, plan: part.report.plan }] : []));
+  if (exitCode === undefined || !plans.some((part) => part.exitCode === exitCode)) return [];
+  return listExitSentences(
+    { command, exitCode },
+    { isApplicable: true, isIncomplete: plans.some(({ plan }) => isIncomplete(plan)) },
+  );
 }
 
 interface IndexedPart {

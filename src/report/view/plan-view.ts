@@ -10,7 +10,7 @@ import {
   type Totals,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, type Plan, type SafetyViolation } from '../../model/plan.ts';
+import { isBlockedByDependency, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormatOptions } from '../report.ts';
@@ -73,6 +73,8 @@ export interface PlanView {
   readonly isEmpty: boolean;
   /** Whether the plan changes something, and nothing refuses it. */
   readonly isApplicable: boolean;
+  /** Whether an apply of it leaves something undone. */
+  readonly isIncomplete: boolean;
 }
 
 interface OpenView {
@@ -149,6 +151,7 @@ export function createPlanView(plan: Plan, { isPart }: Pick<FormatOptions, 'isPa
     hasOwners: plan.ownerLabel !== undefined,
     isEmpty,
     isApplicable: !isEmpty && !isRefused,
+    isIncomplete: isIncomplete(plan),
   };
 }
 

@@ -79,12 +79,16 @@ export function formatDefaultAdoptReason(id: string): string {
   return `adds the mark to ${id}`;
 }
 
-/** How an apply of the plan ends, unless it does what the plan shows. `exitCode`: of the command that shows the plan. */
+/**
+ * How an apply of the plan ends, unless it does what the plan shows. `exitCode`: of the command that shows the plan.
+ * `isIncomplete`: an apply ends with 1, because it leaves something undone.
+ */
 export function formatExitSentence(
   command: string | undefined,
-  exitCode: number | undefined,
-  { isApplicable }: { readonly isApplicable: boolean },
+  shown: number | undefined,
+  { isApplicable, isIncomplete = false }: { readonly isApplicable: boolean; readonly isIncomplete?: boolean },
 ): string {
+  const exitCode = shown === 2 && isIncomplete ? 1 : shown;
   if (command === undefined || exitCode === undefined || exitCode === 0 || exitCode === 2) return '';
   if (command === 'plan')
     return `edgewise apply would ${isApplicable ? '' : 'write nothing and '}end with exit code ${exitCode}.`;

@@ -95,7 +95,7 @@ const EFFECTS = [
   'apply/token-sinks',
   'apply/run-command',
   'server/listen',
-  'server/seed',
+  'server/snapshot-file',
   'stack/open-transport',
   'stack/process-host',
   'explain/page-text',

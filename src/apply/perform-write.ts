@@ -353,7 +353,7 @@ export async function createResourceOnce<T>({
 
 /** Whether a failed creation may have taken effect. */
 function isUnknownCreation(error: unknown): boolean {
-  if (error instanceof ApiError) return error.response.status >= 500;
+  if (error instanceof ApiError) return error.response.status >= 500 && !error.isQuota;
   return error instanceof NetworkError && !error.isUnsent;
 }
 

@@ -236,7 +236,8 @@ function computeDelay(after: {
 function classify(end: End): FailureClass | undefined {
   if (end instanceof NetworkError && end.isFinal) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
-  if (end.response.status === 429) return isQuotaFailure(readFailure(end)) ? undefined : 'throttled';
+  if (isQuotaFailure(readFailure(end))) return undefined;
+  if (end.response.status === 429) return 'throttled';
   return end.response.status >= 500 ? 'server' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import fs, { constants } from 'node:fs';
 import {
   type FileHandle,
   lstat,
@@ -10,10 +10,14 @@ import {
   realpath,
   rename,
   rm,
+  rmdir,
   stat,
+  unlink,
 } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../model/errors.ts';
+import { hashSha256 } from '../model/json.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
 import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
 import { isKeptBySticky } from './owners.ts';
@@ -30,7 +34,8 @@ import { isKeptBySticky } from './owners.ts';
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
  * | `apply/token-leftovers.ts` | what killed runs left in token folders | manifests or user | removed |
  * | `apply/run-command.ts` | input and errors of a command | edgewise | without a name |
- * | `server/seed.ts` | data of `embedded:FILE` and `serve --snapshot` | manifests or user | replaced |
+ * | `server/snapshot-file.ts` | data of `embedded:FILE` and `serve --snapshot` | manifests or user | replaced |
+ * | `stack/embedded.ts` | changes of that data | the same | appended |
  * | `stack/embedded.ts` | the lock of that file | edgewise | created |
  *
  * Before each write the path is checked again: nothing follows a link that a checkout may contain, writes outside of
@@ -139,6 +144,34 @@ export async function replaceFile(path: string, text: string | Iterable<string>,
       await rename(temporary, file);
     }),
   );
+}
+
+/**
+ * Adds a text at the end of a file that has `size` bytes. Returns false, and writes nothing, if the file does not exist or
+ * has another size, because another program wrote it. Resolves when the system has the text: the end of this process
+ * cannot lose it.
+ */
+export async function appendToFile(
+  path: string,
+  text: string,
+  { size, ...boundary }: WriteBoundary & { readonly size: number },
+): Promise<boolean> {
+  return inFolderOf(checkWritePath(path, boundary), async (file) => {
+    const handle = await open(file, constants.O_WRONLY | constants.O_APPEND | NO_FOLLOW).catch(ignoreMissing);
+    if (handle === undefined) return false;
+    try {
+      const found = await handle.stat();
+      if (!found.isFile() || found.size !== size) return false;
+      await handle.writeFile(text);
+      return true;
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
 
 /**
@@ -394,10 +427,17 @@ export interface FileLock {
   readonly release: () => Promise<void>;
 }
 
+/** The processes that this one can see. */
+export interface Processes {
+  /** The id of this process. */
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+}
+
 /**
  * A process renews its lock every UPDATE_MS. A lock that was not renewed for STALE_MS counts as abandoned: ten missed
- * renewals, so that a process on a busy machine keeps its lock. After a process was killed, the next one waits at most
- * these 20 s.
+ * renewals, so that a process on a busy machine keeps its lock. That is for locks of other machines and containers: on
+ * this one, the lock of a process that no longer runs is free at once.
  */
 const UPDATE_MS = 2000;
 const STALE_MS = 20_000;
@@ -407,10 +447,13 @@ export function toLockPath(file: string): string {
 }
 
 /**
- * Locks a file by creating the folder `FILE.lock` next to it. The file need not exist. A lock that was not renewed for
- * STALE_MS is taken over. `undefined` if another process has the lock.
+ * Locks a file by creating the folder `FILE.lock` next to it, with an empty file whose name says which process has the
+ * lock. The file need not exist. `undefined` if another process has the lock.
  */
-export async function tryLockFile(file: string, boundary: WriteBoundary): Promise<FileLock | undefined> {
+export async function tryLockFile(
+  file: string,
+  { processes, ...boundary }: WriteBoundary & { readonly processes?: Processes | undefined },
+): Promise<FileLock | undefined> {
   let isLost = false;
   const onCompromised = (): void => {
     isLost = true;
@@ -420,6 +463,7 @@ export async function tryLockFile(file: string, boundary: WriteBoundary): Promis
     const path = checkWritePath(file, boundary);
     // The folder must exist, so that a wrong path is an error and not a new folder.
     await realpath(dirname(path));
+    if (processes !== undefined) await freeLockOfDeadProcess(toLockPath(path), processes);
     // Imported only here, because the module installs signal handlers, which commands that write nothing do not need.
     const { lock } = await import('proper-lockfile');
     const unlock = await lock(path, {
@@ -428,10 +472,64 @@ export async function tryLockFile(file: string, boundary: WriteBoundary): Promis
       update: UPDATE_MS,
       stale: STALE_MS,
       onCompromised,
+      fs: createLockFileSystem(processes),
     });
-    return { isLost: () => isLost, release: async () => (isLost ? undefined : unlock()) };
+    HELD_LOCKS.add(toLockPath(path));
+    const release = async (): Promise<void> => {
+      HELD_LOCKS.delete(toLockPath(path));
+      if (!isLost) await unlock();
+    };
+    return { isLost: () => isLost, release };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') return undefined;
     throw error;
+  }
+}
+
+/** The locks of this process. */
+const HELD_LOCKS = new Set<string>();
+
+type Done = (error?: Error | null) => void;
+
+/** The file system for locks: a lock is created with the name of its process, and removed with it. */
+function createLockFileSystem(processes: Processes | undefined): typeof fs {
+  const mkdir = (path: string, done: Done): void => {
+    fs.mkdir(path, (failure) => {
+      if (failure !== null || processes === undefined) done(failure);
+      else fs.writeFile(join(path, toOwnerName(processes.pid)), '', { mode: 0o600 }, done);
+    });
+  };
+  const rmdir = (path: string, done: Done): void => fs.rm(path, { recursive: true }, done);
+  const rmdirSync = (path: string): void => fs.rmSync(path, { recursive: true });
+  return { ...fs, mkdir, rmdir, rmdirSync } as typeof fs; // proper-lockfile calls these functions only so
+}
+
+/** The name of the file in the lock of a process. Where processes have other ids, such as in containers, it differs. */
+function toOwnerName(pid: number): string {
+  const namespace = resolveLink('/proc/self/ns/pid');
+  return `${pid}@${hashSha256(`${hostname()} ${namespace}`, 'hex').slice(0, 16)}`;
+}
+
+function resolveLink(path: string): string {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+/** Removes a lock if its process ran on this machine, and no longer does. */
+async function freeLockOfDeadProcess(lockPath: string, { pid, isRunning }: Processes): Promise<void> {
+  const [name = ''] = await readdir(lockPath).catch((): string[] => []);
+  const owner = Number(/^(\d+)@/.exec(name)?.[1] ?? pid);
+  const isHeld = owner === pid ? HELD_LOCKS.has(lockPath) : isRunning(owner);
+  if (name !== toOwnerName(owner) || isHeld) return;
+  try {
+    // Of several processes that find the lock, one removes the file. A lock that is new by then has another one.
+    await unlink(join(lockPath, name));
+    await rmdir(lockPath);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
+      throw error;
   }
 }

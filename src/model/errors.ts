@@ -33,11 +33,11 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether a response says that the account has as many resources as it may have: a 402, or a 403 or 429 whose code names a
- * limit or a quota. A limit on requests is none.
+ * Whether a response says that the account has as many resources as it may have: a 402, a 507, or a 403 or 429 whose code
+ * names a limit or a quota. A limit on requests is none.
  */
 export function isQuotaFailure({ status, code = '' }: Pick<ApiErrorDetails, 'status' | 'code'>): boolean {
-  if (status === 402) return true;
+  if (status === 402 || status === 507) return true;
   if (status !== 403 && status !== 429) return false;
   const words = code
     .replace(/([a-z])([A-Z])/g, '$1 $2')

@@ -71,6 +71,12 @@ export const DEFAULT_VERSION_HEADER_NAME = 'Service-Version';
 /** The response header with the id of the operation. The service sends it in every response. */
 export const OPERATION_ID_HEADER = 'Operation-Id';
 
+/** Whether a text is the name or the address of one host, without scheme, port, path and pattern. */
+export function isHost(text: string): boolean {
+  const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
+  return /^[^\s/?#@\\*]+$/.test(host) && URL.parse(`http://${host}`)?.port === '' && !/:\d*$/.test(host);
+}
+
 /**
  * Whether a host is always this machine: `localhost` or a loopback address. Accepts IPv6 addresses in every notation, with
  * or without brackets. False for `0.0.0.0` and `::`, because a server that listens there accepts connections from other

@@ -107,20 +107,42 @@ export const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 /** Maximum number of values in a JSON file. The plan file of ten thousand changes has a quarter as many. */
 export const MAX_VALUES = 2_000_000;
 
+/** How large a JSON text is. */
+export interface JsonSize {
+  /** In UTF-8. */
+  readonly bytes: number;
+  readonly values: number;
+}
+
 /**
  * Checks a JSON text before it is parsed, and before it is written to be read again. Returns the reason if the text is too
  * large, has too many values, or is nested deeper than any plan can be. `undefined` if the text is accepted. In a message,
  * the reason follows the name of the file.
  */
 export function checkJsonLimits(text: string): string | undefined {
-  if (computeUtf8ByteLength(text) > MAX_INPUT_BYTES) return `is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
+  const bytes = computeUtf8ByteLength(text);
+  if (bytes > MAX_INPUT_BYTES) return findJsonLimit({ bytes, values: 0 });
   const { values, depth } = measureJson(text);
   if (depth > MAX_FILE_DEPTH) return `is nested more than ${MAX_FILE_DEPTH} levels deep`;
+  return findJsonLimit({ bytes, values });
+}
+
+/** Returns which limit a JSON text of this size exceeds, like `checkJsonLimits`. */
+export function findJsonLimit({ bytes, values }: JsonSize): string | undefined {
+  if (bytes > MAX_INPUT_BYTES) return `is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
   return values > MAX_VALUES ? `has more than ${MAX_VALUES.toLocaleString('en')} values` : undefined;
 }
 
+export function measureJsonSize(text: string): JsonSize {
+  return { bytes: computeUtf8ByteLength(text), values: measureJson(text).values };
+}
+
+export function addJsonSize(left: JsonSize, right: JsonSize, sign: 1 | -1 = 1): JsonSize {
+  return { bytes: left.bytes + sign * right.bytes, values: left.values + sign * right.values };
+}
+
 /** Counts the values in a JSON text, and its levels, without parsing it. */
-export function measureJson(text: string): { readonly values: number; readonly depth: number } {
+function measureJson(text: string): { readonly values: number; readonly depth: number } {
   let [values, depth, deepest, isQuoted] = [1, 0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

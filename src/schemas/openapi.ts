@@ -222,7 +222,8 @@ const FAILURES: Readonly<
   417: { name: 'ExpectationFailed', description: 'The only supported expectation is 100-continue.' },
   429: { name: 'RateLimited', description: 'Too many requests.', header: 'Retry-After' },
   431: { name: 'HeadersTooLarge', description: 'The headers of the request are too large.' },
-  500: { name: 'InternalError', description: 'A bug in the server.' },
+  500: { name: 'InternalError', description: 'A bug in the server, or a change that it could not save.' },
+  507: { name: 'AccountFull', description: 'The account would be larger than what can be saved and read again.' },
 };
 
 function createComponentHeaders(): JsonObject {
@@ -276,7 +277,7 @@ function listFailures(operation: Operation): readonly number[] {
     ...(operation.method === 'GET' ? [] : [403]),
     ...(operation.path.includes('{') ? [404] : []),
     ...(canConflict(operation) ? [409] : []),
-    ...(findRequestSchemaName(operation) === undefined ? [] : [413, 415]),
+    ...(findRequestSchemaName(operation) === undefined ? [] : [413, 415, 507]),
     429,
     500,
   ];

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { isIdOf } from '../kinds/paths.ts';
+import { listAllIdPrefixes } from '../kinds/references.ts';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
+import { isHost } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type FaultRule, type NumberOrRange, type ServerFaults, STORED_FORMS } from '../model/server-faults.ts';
 import { ANY_JSON_SCHEMA } from './text.ts';
@@ -21,7 +24,9 @@ const ABUSE_REPORT_RULE = z
   .strictObject({
     hostname: z
       .string()
-      .min(1)
+      .refine((text) => text === '*' || isHost(text), {
+        error: 'must be a host name such as `example.com`, without scheme, port, path and pattern, or `*`',
+      })
       .describe(
         'The host name that the rule applies to, with all names below it: `example.com` matches `a.example.com` too. `*` matches all.',
       )
@@ -36,11 +41,25 @@ const ABUSE_REPORT_RULE = z
   })
   .describe('The decision about some host names.');
 
+const ID_PREFIXES = listAllIdPrefixes();
+const PREFIXES = `the prefixes are ${ID_PREFIXES.map((prefix) => `${prefix}_`).join(', ')}`;
+
+function isKnownId(text: string): boolean {
+  return isIdOf({ prefixes: ID_PREFIXES }, text);
+}
+
+/** Whether an id, or all ids of a prefix (`bkdhr_*`), can be those of a resource. */
+function isExternal(text: string): boolean {
+  return isKnownId(text) || ID_PREFIXES.some((prefix) => text === `${prefix}_*`);
+}
+
 /** Schema of a seed or a snapshot of the bundled server. */
 export const SEED_SCHEMA = z
   .strictObject({
     externals: z
-      .array(z.string())
+      .array(
+        z.string().refine(isExternal, { error: `must be an id or all of a prefix, such as \`bkdhr_*\`; ${PREFIXES}` }),
+      )
       .optional()
       .describe(
         'Existing ids in addition to those of the resources; `bkdhr_*` is every well-formed id with that prefix. Default: every well-formed id of kinds that the API cannot create.',
@@ -56,7 +75,7 @@ export const SEED_SCHEMA = z
         'Decisions about the host names in new abuse reports. The first matching rule applies; a host name without a rule stays PENDING. A report is PROCESSED when all its host names are decided, PARTIALLY_PROCESSED when some are. Default: host names below `invalid` are ignored after 10 seconds, all others are banned after 30.',
       ),
     certificate_authorities: z
-      .record(z.string(), z.string())
+      .record(z.string().refine(isKnownId, { error: `must be an id; ${PREFIXES}` }), z.string())
       .optional()
       .describe('The secrets of SSH certificate authorities, by id: 32 bytes in base64url.'),
     sequence: z.int().min(0).optional().describe('Number of ids that the server has assigned.'),
@@ -65,6 +84,15 @@ export const SEED_SCHEMA = z
     title: 'Edgewise seed',
     description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });
+
+/** Schema of a change of an account: a line of a snapshot file, after the first. */
+export const CHANGE_SCHEMA = SEED_SCHEMA.pick({
+  resources: true,
+  certificate_authorities: true,
+  sequence: true,
+}).extend({
+  removed: z.partialRecord(z.enum(KINDS.map(({ name }) => name)), z.array(z.record(z.string(), z.string()))).optional(),
+});
 
 /** For a key that may be absent, but not undefined. */
 const optional = z.exactOptional;

@@ -471,7 +471,8 @@ function isAbout(rule: AbuseReportRule, hostname: string): boolean {
   return suffix === '*' || name === suffix || name.endsWith(`.${suffix}`);
 }
 
-/** Converts a host name to lower case, without the dot of the root domain at its end. */
+/** Converts a host name to the form that it has in URLs, without the dot of the root domain at its end. */
 function toPlainName(hostname: string): string {
-  return hostname.toLowerCase().replace(/\.$/, '');
+  const name = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
+  return (URL.parse(`http://${name}`)?.hostname ?? hostname).replace(/\.$/, '');
 }

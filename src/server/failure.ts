@@ -17,13 +17,14 @@ const FAILURE_STATUS = {
   already_taken: 409,
   in_use: 409,
   body_too_large: 413,
-  account_full: 413,
   bad_content_type: 415,
   expectation_failed: 417,
   misdirected: 421,
   rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
+  not_saved: 500,
+  account_full: 507,
 } as const;
 
 type FailureCode = keyof typeof FAILURE_STATUS;

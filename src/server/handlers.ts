@@ -15,8 +15,10 @@ import {
   type HandlerRequest,
   type HandlerResponse,
   isExternalId,
+  putResource,
   refuseBadReferences,
   refuseClaimedValues,
+  removeResource,
   type Service,
 } from './service.ts';
 import { findKindOfId, type StoredResource, toTimestamp } from './store.ts';
@@ -67,7 +69,7 @@ export function handleDelete(service: Service, kind: Kind, call: HandlerRequest)
   if (!resource.deletable) throw new RequestError(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
   if (referrers.size > 0) throw createInUseError(resource.id, referrers);
-  service.store.remove(kind, resource);
+  removeResource(service, kind, resource);
   return { status: 204 };
 }
 
@@ -88,7 +90,7 @@ function changeSpec(service: Service, kind: Kind, before: StoredResource, given:
   refuseClaimedValues(service, kind, { id: before.id, spec: given });
   const state = getBehaviour(kind).remember?.(changed, before, createBehaviourContext(service)) ?? before.state;
   const resource = { ...changed, state };
-  service.store.put(kind, resource);
+  putResource(service, kind, resource);
   return resource;
 }
 
@@ -103,8 +105,10 @@ function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey
   refuseClaimedValues(service, kind, { id: '', spec });
   const id = createUnusedId(service, kind, now);
   const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
+  // Before the behaviour makes the key of an authority, which the account keeps.
+  service.size?.check(kind, draft, undefined);
   const resource = { ...draft, state: behaviour.remember?.(draft, undefined, createBehaviourContext(service)) ?? {} };
-  service.store.put(kind, resource);
+  putResource(service, kind, resource);
   return resource;
 }
 
@@ -170,8 +174,8 @@ export function handleDeleteModule(
   const { [module.name]: removed, ...spec } = holder.spec;
   const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);
   if (removed === undefined) return { status: 204 };
-  if (kind.role === 'attached' && isEmpty) service.store.remove(kind, holder);
-  else service.store.put(kind, { ...holder, spec });
+  if (kind.role === 'attached' && isEmpty) removeResource(service, kind, holder);
+  else putResource(service, kind, { ...holder, spec });
   return { status: 204 };
 }
 

@@ -113,11 +113,13 @@ const SECRET_BYTES = 32;
 
 /**
  * Creates the certificate authorities. `derive` returns 32 secret bytes for a purpose. `secrets` maps the ids of
- * authorities that were used before to their secrets, in base64url. Throws `RangeError` for an invalid secret.
+ * authorities that were used before to their secrets, in base64url. `onNew`: called with the secret of each further authority
+ * at its first use. Throws `RangeError` for an invalid secret.
  */
 export function createCertificateAuthorities(
   derive: (purpose: string) => Buffer,
   secrets: Readonly<Record<string, string>>,
+  onNew: (secrets: Readonly<Record<string, string>>) => void = () => undefined,
 ): SshCertificateAuthorities {
   const known = new Map(Object.entries(secrets).map(([id, secret]) => [id, parseSecret(id, secret)]));
   const keys = new Map<string, SshSigningKey>();
@@ -125,6 +127,7 @@ export function createCertificateAuthorities(
     getKey: (id) => {
       const secret = known.get(id) ?? derive(`certificate authority ${id}`).subarray(0, SECRET_BYTES);
       const key = keys.get(id) ?? parseKey(secret);
+      if (!known.has(id)) onNew({ [id]: secret.toString('base64url') });
       known.set(id, secret);
       keys.set(id, key);
       return key;

@@ -8,15 +8,7 @@ export type {
 } from '../model/server-faults.ts';
 export { type FaultInjectionOptions, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
-export type { ImportedResource, SnapshotRoom } from './seed.ts';
-export {
-  parseServerSeed,
-  readSnapshotFile,
-  type SeedResource,
-  type ServerSeed,
-  type ServerSnapshot,
-  writeSnapshotFile,
-} from './seed.ts';
+export type { ImportedResource, SeedResource, ServerSeed, ServerSnapshot } from './seed.ts';
 export {
   type ApiKey,
   createServer,
@@ -26,3 +18,5 @@ export {
   type Server,
   type ServerOptions,
 } from './server.ts';
+export { parseServerSeed, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts';
+export type { ServerChange } from './store.ts';

@@ -1,34 +1,14 @@
-import { resolve } from 'node:path';
-import type { WriteBoundary } from '../files/boundary.ts';
-import { describeFileError, readInput } from '../files/read-input.ts';
-import { removeStaleTempFiles, replaceFile } from '../files/write-file.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
-import { formatPath } from '../model/field-path.ts';
-import { toHarmlessJson } from '../model/job-commands.ts';
-import {
-  checkJsonLimits,
-  computeUtf8ByteLength,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  MAX_INPUT_BYTES,
-  MAX_VALUES,
-  measureJson,
-} from '../model/json.ts';
-import type { FieldPath, Spec } from '../model/state.ts';
-
-import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts';
-
-import { SEED_SCHEMA } from '../schemas/seed.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import { createStoredAttachedResource } from './handlers.ts';
 import { createBehaviourContext, refuseBadReferences, refuseClaimedValues, type Service } from './service.ts';
-import { type StoredResource, toTimestamp } from './store.ts';
+import { type StoredResource, toSeedResource, toTimestamp } from './store.ts';
 import { parseCreateBody, refuseCrossFieldViolations } from './validate-body.ts';
 
 /** The initial content of a server: existing resources and known external ids. Every part is optional. */
@@ -69,48 +49,6 @@ export type ServerSnapshot = Required<Omit<ServerSeed, OptionalPart>> & Pick<Ser
 
 /** Parts that a snapshot contains only if the server's own seed contained them. */
 type OptionalPart = 'externals' | 'abuse_report_rules';
-
-/** Parses a seed or snapshot from JSON. Throws `RangeError` with the first mistake if it is invalid. */
-export function parseServerSeed(text: string): ServerSeed {
-  const finding = checkJsonLimits(text);
-  if (finding !== undefined) throw new RangeError(`It ${finding}`);
-  const value = parseSeedJson(text);
-  const unknownKey = describeUnknownKeys(SEED_SCHEMA, value);
-  if (unknownKey !== undefined) throw new RangeError(unknownKey);
-  const oversized = findOversized(value, []);
-  if (oversized !== undefined) throw new RangeError(oversized);
-  const [first] = checkAgainstSchema(SEED_SCHEMA, value);
-  if (first !== undefined) throw new RangeError(`${formatPath(first.path)} ${first.message}`.trim());
-  return value as ServerSeed; // checkAgainstSchema has checked it
-}
-
-/** MAX_LISTED limits a list of resources or external ids. MAX_INSIDE limits a list or object inside a resource. */
-const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
-
-/** Returns an error for the first list or object with so many members that checking them would take too long. */
-function findOversized(value: Json, path: FieldPath): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;
-  const size = isJsonArray(value) ? value.length : Object.keys(value).length;
-  if (size > most) return `${formatPath(path)} has more than ${most.toLocaleString('en')} members`;
-  for (const [key, member] of Object.entries(value)) {
-    const oversized = findOversized(member, [...path, isJsonArray(value) ? Number(key) : key]);
-    if (oversized !== undefined) return oversized;
-  }
-  return undefined;
-}
-
-function parseSeedJson(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    // The message of JSON.parse quotes the file. A Stack can name any file, so the message must not be shown.
-    const [at] = /line \d+ column \d+/.exec(error.message) ?? [];
-    // biome-ignore lint/style/useErrorCause: no cause, because its message would be shown, and that message quotes the file.
-    throw new RangeError(at === undefined ? 'It is not JSON' : `It is not JSON: ${at}`);
-  }
-}
 
 /** A resource of a seed, with its position in the seed. */
 interface Placed {
@@ -222,11 +160,6 @@ function createSeedError(message: string): RequestError {
   return new RequestError(message, { code: 'invalid_field' });
 }
 
-function toSeedResource(kind: Kind, { id, createdAt, spec, state, deletable }: StoredResource): JsonObject {
-  if (kind.role === 'attached') return spec;
-  return { id, created_at: createdAt, ...spec, state, ...(!deletable && { deletable }) };
-}
-
 /** A resource imported from another service. */
 export interface ImportedResource {
   readonly kind: string;
@@ -258,69 +191,4 @@ export function loadImportedResources(service: Service, existing: readonly Impor
 function createStored(kind: Kind, { id, createdAt, spec, computed }: ImportedResource): StoredResource {
   const resource = { id, createdAt, spec, state: {}, deletable: true };
   return { ...resource, state: getBehaviour(kind).recall?.(resource, computed) ?? {} };
-}
-
-/**
- * Reads a snapshot or seed, and removes temporary files that a killed process left next to it. Returns `undefined` if
- * the file does not exist. Rejects with `RangeError`, which names the file, if the file is invalid or cannot be read.
- */
-export async function readSnapshotFile(
-  path: string,
-  boundary: WriteBoundary = { cwd: resolve('.') },
-): Promise<ServerSeed | undefined> {
-  await removeStaleTempFiles(path, boundary);
-  const text = readSeedText(path);
-  if (text === undefined) return undefined;
-  try {
-    return parseServerSeed(text);
-  } catch (error) {
-    if (error instanceof RangeError) throw new RangeError(`${path}: ${error.message}`, { cause: error });
-    throw error;
-  }
-}
-
-/**
- * Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. Returns how much
- * more fits. Rejects if the path is or leads through a symbolic link that a checkout may contain, and with `RangeError` if
- * the snapshot is too large to be read again. Default boundary: the working folder of the process; owners are not checked.
- */
-export async function writeSnapshotFile(
-  path: string,
-  snapshot: ServerSnapshot,
-  boundary: WriteBoundary = { cwd: resolve('.') },
-): Promise<SnapshotRoom> {
-  const { text, room } = renderSnapshot(snapshot);
-  await replaceFile(path, text, { ...boundary, mode: 0o600 });
-  return room;
-}
-
-/** How much a snapshot may grow, so that it can be read again. */
-export interface SnapshotRoom {
-  readonly bytes: number;
-  readonly values: number;
-  /** Members of the longest list. */
-  readonly members: number;
-}
-
-/** Throws `RangeError` if the snapshot could not be read again. */
-export function renderSnapshot(snapshot: ServerSnapshot): { readonly text: string; readonly room: SnapshotRoom } {
-  const text = toHarmlessJson(`${JSON.stringify(snapshot)}\n`);
-  const finding = checkJsonLimits(text);
-  if (finding !== undefined) throw new RangeError(`It ${finding}, so it could not be read again`);
-  const lists = Object.values(snapshot.resources).map((resources) => resources.length);
-  const room = {
-    bytes: MAX_INPUT_BYTES - computeUtf8ByteLength(text),
-    values: MAX_VALUES - measureJson(text).values,
-    members: MAX_LISTED - Math.max(0, ...lists),
-  };
-  return { text, room };
-}
-
-function readSeedText(path: string): string | undefined {
-  try {
-    return readInput(path, { onlyFiles: true }).toString('utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new RangeError(`${path} ${describeFileError(error)}`, { cause: error });
-  }
 }

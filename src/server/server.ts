@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_VERSION_HEADER_NAME, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
+import { measureJsonSize } from '../model/json.ts';
 import type { RateLimit } from '../model/stack.ts';
 import { type Transport, toTransport } from '../model/transport.ts';
+import { AccountSize } from './account-size.ts';
 import { type ApiKey, createRateLimit, DEFAULT_USER_ID, indexApiKeys, parseApiKey } from './admission.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
 import { createFailureResponse, RequestError } from './failure.ts';
@@ -16,7 +18,8 @@ import {
   type ServerSnapshot,
 } from './seed.ts';
 import type { Service } from './service.ts';
-import { Store } from './store.ts';
+import { renderSnapshotLine } from './snapshot-file.ts';
+import { type ServerChange, Store } from './store.ts';
 
 /**
  * The bundled server: the whole API in memory, without a socket. It is one function from request to response, built
@@ -48,6 +51,11 @@ export interface ServerOptions {
   readonly existing?: readonly ImportedResource[];
   /** Called after each response. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
+  /**
+   * Called after each change of the account, in the order of the changes. The response is sent when the promise is
+   * settled: 500 if it rejects. `snapshot` returns the state of the server.
+   */
+  readonly onChange?: (change: ServerChange, snapshot: () => ServerSnapshot) => Promise<void>;
 }
 
 /** A log entry for one request. Contains no secrets. */
@@ -60,8 +68,8 @@ export interface RequestLogEntry {
   readonly durationMs: number;
   readonly operationId: string;
   /**
-   * The cause of an error response: a bug in the server, or the error that interrupted the body of the request. Absent
-   * for all other responses.
+   * The cause of an error response: a bug in the server, the error that interrupted the body of the request, or that of
+   * `onChange`. Absent for all other responses.
    */
   readonly error?: Error | undefined;
 }
@@ -109,14 +117,14 @@ export function createServer(options: ServerOptions = {}): Server {
     versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER_NAME,
     countRequest: () => countRequest?.(service.now()),
   });
-  const front = { service, routes, onRequest: options.onRequest };
+  const front = { service, routes, options };
   const decorateServer = (decorate: Decorate): Server => ({
     ...createFaces(front, decorate),
     behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
     reject: (failure, asked) => rejectRequest(front, failure, asked),
     snapshot: () => createSnapshot(service),
     withSnapshot: (seed) => {
-      const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
+      const { rateLimit: _, onRequest: __, existing: ___, onChange: ____, ...rest } = options;
       return createServer({ ...rest, seed }).send;
     },
     certificateAuthorityKey: (id) => formatAuthorizedKey(service.authorities.getKey(id).toPublic()),
@@ -150,27 +158,54 @@ function createFaces(front: Front, decorate: Decorate): Faces {
 
 /** The parts of a server that `respond` and `reject` use. */
 interface Front {
-  readonly service: Service;
+  readonly service: RecordingService;
   readonly routes: Responder;
-  readonly onRequest: ServerOptions['onRequest'];
+  readonly options: Pick<ServerOptions, 'onRequest' | 'onChange'>;
 }
 
-function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Service {
+/** A service that remembers what changed. */
+interface RecordingService extends Service {
+  /** Returns what changed since the last call. `undefined`: nothing. */
+  readonly takeChange: () => ServerChange | undefined;
+}
+
+function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): RecordingService {
   const { externals, certificate_authorities: secrets = {}, sequence = 0, abuse_report_rules } = options.seed ?? {};
   const idSeed = options.idSeed === undefined ? randomBytes(32) : String(options.idSeed);
   const identities = createIdGenerator(idSeed, sequence);
-  return {
+  // What another service has is never written to a file of this one.
+  const isLimited = options.existing === undefined;
+  const size = isLimited
+    ? new AccountSize(() => measureJsonSize(renderSnapshotLine(createSnapshot(service))))
+    : undefined;
+  let newSecrets: Readonly<Record<string, string>> = {};
+  let change: ServerChange | undefined;
+  const service: RecordingService = {
     now: options.now ?? (() => new Date()),
     store: new Store(),
     identities,
-    authorities: createCertificateAuthorities(identities.derive, secrets),
+    authorities: createCertificateAuthorities(identities.derive, secrets, (secret) => {
+      newSecrets = { ...newSecrets, ...secret };
+      size?.add(JSON.stringify(secret));
+    }),
     externals: externals && new Set([...externals, DEFAULT_USER_ID, ...apiKeys.map(({ userId }) => userId)]),
     abuseReportRules: abuse_report_rules ?? DEFAULT_ABUSE_REPORT_RULES,
+    size,
+    onChange: (changed) => {
+      change = { ...changed, certificate_authorities: newSecrets, sequence: identities.sequence() };
+      newSecrets = {};
+    },
+    takeChange: () => {
+      const taken = change;
+      change = undefined;
+      return taken;
+    },
   };
+  return service;
 }
 
 async function respond(
-  { service, routes, onRequest }: Front,
+  { service, routes, options }: Front,
   request: HttpRequest,
   base: Pick<RequestEnvironment, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
@@ -180,8 +215,12 @@ async function respond(
   const onBug = (error: Error): void => {
     bug = error;
   };
-  const response = routes(request, { ...base, operationId, onBug });
-  onRequest?.({
+  const answered = routes(request, { ...base, operationId, onBug });
+  const change = service.takeChange();
+  const failure = change && (await saveChange(options, change, service));
+  if (failure !== undefined) onBug(failure);
+  const response = failure === undefined ? answered : createFailureResponse(createUnsavedError(failure), operationId);
+  options.onRequest?.({
     method: request.method,
     path: toPathAndQuery(request.url),
     status: response.status,
@@ -192,15 +231,33 @@ async function respond(
   return { ...response, headers: { ...response.headers, date: service.now().toUTCString() } };
 }
 
+/** Resolves with the error if the change could not be saved. */
+async function saveChange(
+  { onChange }: Front['options'],
+  change: ServerChange,
+  service: Service,
+): Promise<Error | undefined> {
+  try {
+    await onChange?.(change, () => createSnapshot(service));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function createUnsavedError(cause: Error): RequestError {
+  return new RequestError('The change took effect, and could not be saved', { code: 'not_saved', cause });
+}
+
 function rejectRequest(
-  { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
+  { service, options }: Pick<Front, 'service' | 'options'>,
   failure: RequestError,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
 ): HttpResponse {
   const operationId = service.identities.createOperationId();
   const response = createFailureResponse(failure, operationId);
   const error = failure.cause instanceof Error ? { error: failure.cause } : {};
-  onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
+  options.onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
   return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 

@@ -1,14 +1,15 @@
 import type { Kind } from '../kinds/kind.ts';
-import { describeIdPrefixes, isIdOf, isWellFormedId } from '../kinds/paths.ts';
+import { describeIdPrefixes, isIdOf, isWellFormedId, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { listReferences, type Reference } from '../kinds/references.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import type { AccountSize } from './account-size.ts';
 import type { ApiKey } from './admission.ts';
 import type { AbuseReportRule, BehaviourTools } from './behaviours.ts';
 import { RequestError } from './failure.ts';
 import type { IdGenerator, SshCertificateAuthorities } from './id-generator.ts';
-import { findKindOfId, type Store } from './store.ts';
+import { findKindOfId, type ServerChange, type Store, type StoredResource, toSeedResource } from './store.ts';
 
 /** The state and settings that the handlers of all operations share. */
 export interface Service {
@@ -22,6 +23,10 @@ export interface Service {
    */
   readonly externals: ReadonlySet<string> | undefined;
   readonly abuseReportRules: readonly AbuseReportRule[];
+  /** `undefined`: the account has no limit. */
+  readonly size: AccountSize | undefined;
+  /** Called for each change, after it. */
+  readonly onChange: (change: ServerChange) => void;
 }
 
 /** A request to one operation, after it was parsed and authenticated. */
@@ -42,6 +47,20 @@ export interface HandlerResponse {
 
 export function createBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourTools {
   return { now: now(), identities, authorities, abuseReportRules };
+}
+
+/** Adds a resource, or replaces its former state. Throws `RequestError`, and changes nothing, if the account is full. */
+export function putResource({ store, size, onChange }: Service, kind: Kind, resource: StoredResource): void {
+  size?.put(kind, resource, store.listingOf(kind).find(resource.id));
+  store.put(kind, resource);
+  onChange({ resources: { [kind.name]: [toSeedResource(kind, resource)] } });
+}
+
+export function removeResource({ store, size, onChange }: Service, kind: Kind, resource: StoredResource): void {
+  size?.remove(kind, resource);
+  store.remove(kind, resource);
+  const ids = listPathIdNamesOfKind(kind).map((name) => [name, toSeedResource(kind, resource)[name] ?? null] as const);
+  onChange({ removed: { [kind.name]: [Object.fromEntries(ids)] } });
 }
 
 /** Whether an id belongs to an object that exists outside this server. */

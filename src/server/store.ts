@@ -16,6 +16,23 @@ export interface StoredResource {
   readonly deletable: boolean;
 }
 
+/**
+ * A change of an account, in the form of a seed: what is new, and what is gone. `removed`: by kind, the ids in the path of
+ * each resource that is gone.
+ */
+export interface ServerChange {
+  readonly resources?: Readonly<Record<string, readonly JsonObject[]>>;
+  readonly removed?: Readonly<Record<string, readonly JsonObject[]>>;
+  readonly certificate_authorities?: Readonly<Record<string, string>>;
+  readonly sequence?: number;
+}
+
+/** Returns a stored resource in the format of a seed. */
+export function toSeedResource(kind: Kind, { id, createdAt, spec, state, deletable }: StoredResource): JsonObject {
+  if (kind.role === 'attached') return spec;
+  return { id, created_at: createdAt, ...spec, state, ...(!deletable && { deletable }) };
+}
+
 /** A claim, and the id of the resource that has it. */
 interface Holder {
   readonly claim: Claim;

@@ -1,16 +1,19 @@
 import { resolve } from 'node:path';
 import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
-import { type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
+import { appendToFile, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { type HttpRequest, isSuccess } from '../model/http.ts';
-import { toHarmlessJson } from '../model/job-commands.ts';
-import { computeUtf8ByteLength, measureJson } from '../model/json.ts';
+import { addJsonSize, computeUtf8ByteLength, findJsonLimit, type JsonSize, measureJsonSize } from '../model/json.ts';
 import { parseApiKey } from '../server/admission.ts';
-import { RequestError } from '../server/failure.ts';
-import { parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../server/index.ts';
-import { renderSnapshot, type ServerSeed, type SnapshotRoom } from '../server/seed.ts';
+import type { ServerSeed } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
+import {
+  parseServerSeed,
+  readSnapshotContent,
+  renderSnapshotLine,
+  writeSnapshotFile,
+} from '../server/snapshot-file.ts';
+import type { ServerChange } from '../server/store.ts';
 import { type Host, type ServiceConnection, StackError } from './host.ts';
 
 /** Not a secret: a process that can start the server has access to all of its data anyway. */
@@ -64,26 +67,22 @@ async function startEmbeddedServer({ file, host, versionHeader }: EmbeddedOption
       now: host.now,
       versionHeader,
       seed: keeper.seed,
+      onChange: keeper.save,
     }),
   );
-  // Ignore a failed write here: `keep` writes again at the end, and rejects if that fails too.
-  const { send } = keeper.writeThrough(server, () => undefined);
-  return { send, keep: () => keeper.keep(server) };
+  return { send: server.send, keep: () => keeper.fold(server.snapshot) };
 }
 
-/** Saves the data of a server in its snapshot file: before the server responds to a change, and at the end. */
+/** Saves the data of a server in its snapshot file. */
 interface SnapshotStore {
   /** The data that the server starts with: the snapshot if there is one, else the seed. */
   readonly seed: ServerSeed | undefined;
   /** The name of the file that `seed` was read from, for messages. `The server` if there is no file. */
   readonly source: string;
-  /**
-   * Wraps the server so that it responds to a change only after the file is written. If writing fails, calls `onFault`,
-   * and tries again at the next change or at the end.
-   */
-  readonly writeThrough: (server: Server, onFault: (error: unknown) => void) => Server;
-  /** Writes the file if there are unsaved changes. Rejects if that fails. */
-  readonly keep: (server: Server) => Promise<void>;
+  /** Saves a change. If that fails, the whole data is saved at the next change or at the end. */
+  readonly save: (change: ServerChange, snapshot: Server['snapshot']) => Promise<void>;
+  /** Writes the file as one snapshot, unless it is one. Rejects if that fails. */
+  readonly fold: (snapshot: Server['snapshot']) => Promise<void>;
 }
 
 /** Paths of the server's files, as the user gave them. */
@@ -100,15 +99,17 @@ export async function openServerFiles(files: ServerFiles, context: Host, lock?: 
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
   const kept =
-    path === undefined ? undefined : await withServerFileErrors('The snapshot', () => readSnapshotFile(path, context));
-  const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
+    path === undefined
+      ? undefined
+      : await withServerFileErrors('The snapshot', () => readSnapshotContent(path, context));
+  const seed = kept?.seed ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
-  if (path === undefined) return { seed, source, writeThrough: (server) => server, keep: async () => undefined };
-  const write = async (server: Server) => {
+  if (path === undefined) return { seed, source, save: async () => undefined, fold: async () => undefined };
+  const refuseIfLost = (): void => {
     if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
-    return writeSnapshotFile(path, server.snapshot(), context).catch(refuseSnapshot);
   };
-  return { seed, source, ...createSnapshotWriter(write, kept === undefined && seed !== undefined) };
+  const isFolded = kept === undefined ? seed === undefined : !kept.hasChanges;
+  return { seed, source, ...createSnapshotWriter({ path, context, refuseIfLost }, isFolded, kept?.lineBytes) };
 }
 
 /**
@@ -124,124 +125,70 @@ function refuseOtherOwner(path: string, uid: Host['uid']): void {
   });
 }
 
+interface SnapshotPlace {
+  readonly path: string;
+  readonly context: Host;
+  readonly refuseIfLost: () => void;
+}
+
 /**
- * Creates the functions that write a snapshot. Changes that arrive during a write are written together afterwards. A
- * change for which the file has no room is refused before it is made.
+ * Creates the functions that write a snapshot file. A change is one line at the end of the file: the system has it before
+ * the response is sent, so that killing the process loses no change. Only a snapshot is flushed to the disk as well, since
+ * a flush for each change would take longer than all else, and only a failure of the machine makes a difference. Changes
+ * that arrive during a write are written together afterwards.
  */
 function createSnapshotWriter(
-  write: (server: Server) => Promise<SnapshotRoom>,
-  isSeeded: boolean,
-): Pick<SnapshotStore, 'writeThrough' | 'keep'> {
-  const room = new AccountRoom();
-  let isChanged = isSeeded;
+  { path, context, refuseIfLost }: SnapshotPlace,
+  isFolded: boolean,
+  lineBytes: number | undefined,
+): Pick<SnapshotStore, 'save' | 'fold'> {
+  /** The lines of changes that are not in the file. */
+  let lines: string[] = [];
+  let changes: JsonSize = NOTHING;
+  /** `undefined`: no line can be added to the file before it was written as a snapshot. */
+  let fileBytes = lineBytes;
+  let isWhole = isFolded;
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
-  const start = async (server: Server): Promise<void> => {
-    next = undefined;
-    if (!isChanged) return;
-    isChanged = false;
-    await room
-      .measure(() => write(server))
-      .catch((error: unknown) => {
-        isChanged = true;
-        throw error;
+  const writeWhole = async (snapshot: Server['snapshot']): Promise<void> => {
+    [lines, changes, fileBytes] = [[], NOTHING, undefined];
+    isWhole = false;
+    fileBytes = await writeSnapshotFile(path, snapshot(), context);
+    isWhole = true;
+  };
+  const writeLines = async (snapshot: Server['snapshot']): Promise<void> => {
+    if (lines.length === 0 && (fileBytes !== undefined || isWhole)) return;
+    const text = lines.join('');
+    const size = addJsonSize(changes, measureJsonSize(text));
+    const isAppended =
+      fileBytes !== undefined &&
+      findJsonLimit(size) === undefined &&
+      (await appendToFile(path, text, { ...context, size: fileBytes }).catch(() => false));
+    if (!isAppended) return writeWhole(snapshot);
+    lines = lines.slice(text === '' ? 0 : text.split('\n').length - 1);
+    [changes, fileBytes, isWhole] = [size, (fileBytes ?? 0) + computeUtf8ByteLength(text), false];
+  };
+  const inTurn = (write: () => Promise<void>): Promise<void> => {
+    running = running.then(IGNORE, IGNORE).then(() => {
+      refuseIfLost();
+      return write();
+    });
+    return running.catch(refuseSnapshot);
+  };
+  return {
+    save: (change, snapshot) => {
+      lines.push(renderSnapshotLine(change));
+      next ??= inTurn(() => {
+        next = undefined;
+        return writeLines(snapshot);
       });
-  };
-  const keep = (server: Server): Promise<void> => {
-    next ??= running.then(IGNORE, IGNORE).then(() => {
-      running = start(server);
-      return running;
-    });
-    return next;
-  };
-  const writeThrough: SnapshotStore['writeThrough'] = (server, onFault) =>
-    server.behind((send) => async (request) => {
-      const response = await room.use(server, request, () => send(request));
-      if (response === undefined)
-        return server.reject(createFullError(), { ...request, path: new URL(request.url).pathname });
-      if (request.method === 'GET' || !isSuccess(response)) return response;
-      isChanged = true;
-      await keep(server).catch(onFault);
-      return response;
-    });
-  return { writeThrough, keep };
-}
-
-function createFullError(): RequestError {
-  return new RequestError(
-    'There is no room for this: the file of the account would be larger than what can be read again',
-    { code: 'account_full' },
-  );
-}
-
-/**
- * How much the snapshot of an account may still grow. A request counts with the most that it can add, until the next
- * snapshot shows what it added. Before one is refused, what the server has by then is measured.
- */
-class AccountRoom {
-  #room: SnapshotRoom | undefined;
-  /** What was taken since `#room` was measured. */
-  #taken = NOTHING;
-  /** The part of it whose requests are not answered yet. */
-  #open = NOTHING;
-  /** Counts the measurements before a refusal: a snapshot that is older than one says nothing new. */
-  #measured = 0;
-
-  /** Runs a request, if there is room for it. Resolves with `undefined` if there is none. */
-  async use<T>(server: Server, { method, body }: HttpRequest, run: () => Promise<T>): Promise<T | undefined> {
-    if (method === 'GET' || method === 'DELETE') return run();
-    const most = computeMostAdded(typeof body === 'string' ? body : Buffer.from(body ?? '').toString('utf8'));
-    if (!this.#fits(server, most)) return undefined;
-    this.#taken = addRoom(this.#taken, most);
-    this.#open = addRoom(this.#open, most);
-    try {
-      return await run();
-    } finally {
-      this.#open = addRoom(this.#open, most, -1);
-    }
-  }
-
-  #fits(server: Server, most: SnapshotRoom): boolean {
-    if (this.#room !== undefined && isWithin(addRoom(this.#taken, most), this.#room)) return true;
-    this.#room = renderSnapshot(server.snapshot()).room;
-    this.#taken = this.#open;
-    this.#measured += 1;
-    return isWithin(addRoom(this.#taken, most), this.#room);
-  }
-
-  /** Writes a snapshot. What was taken before counts until it is written. */
-  async measure(write: () => Promise<SnapshotRoom>): Promise<void> {
-    // What is not answered yet may not be in the snapshot.
-    const [before, measured] = [addRoom(this.#taken, this.#open, -1), this.#measured];
-    const room = await write();
-    if (measured !== this.#measured) return;
-    this.#room = room;
-    this.#taken = addRoom(this.#taken, before, -1);
-  }
-}
-
-/** The most that a request can add to a snapshot. What the server adds, such as a certificate, is in no request. */
-function computeMostAdded(body: string): SnapshotRoom {
-  return {
-    bytes: 2 * computeUtf8ByteLength(toHarmlessJson(body)) + 16_384,
-    values: measureJson(body).values + 100,
-    members: 1,
+      return next;
+    },
+    fold: (snapshot) => inTurn(async () => (isWhole && lines.length === 0 ? undefined : writeWhole(snapshot))),
   };
 }
 
-function isWithin(taken: SnapshotRoom, { bytes, values, members }: SnapshotRoom): boolean {
-  return taken.bytes <= bytes && taken.values <= values && taken.members <= members;
-}
-
-const NOTHING: SnapshotRoom = { bytes: 0, values: 0, members: 0 };
-
-function addRoom(left: SnapshotRoom, right: SnapshotRoom, sign: 1 | -1 = 1): SnapshotRoom {
-  return {
-    bytes: left.bytes + sign * right.bytes,
-    values: left.values + sign * right.values,
-    members: left.members + sign * right.members,
-  };
-}
+const NOTHING: JsonSize = { bytes: 0, values: 0 };
 
 const IGNORE = (): void => undefined;
 
@@ -254,6 +201,7 @@ function refuseLostLock(file: string): never {
 }
 
 function refuseSnapshot(error: unknown): never {
+  if (error instanceof StackError) throw error;
   const why = getErrorMessage(error);
   throw new StackError(`The snapshot cannot be written: ${why}`, { reason: 'failed', cause: error });
 }
@@ -275,7 +223,7 @@ const LIMIT_S = (PAUSE_MS * MAX_TRIES) / 1000;
 export async function waitForSnapshotLock(
   path: string,
   shown: string,
-  { sleep, onFileInUse, ...boundary }: Pick<Host, 'sleep' | 'onFileInUse' | 'cwd' | 'root' | 'uid'>,
+  { sleep, onFileInUse, ...boundary }: Pick<Host, 'sleep' | 'onFileInUse' | 'cwd' | 'root' | 'uid' | 'processes'>,
 ): Promise<FileLock> {
   refuseOtherOwner(path, boundary.uid);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

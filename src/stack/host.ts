@@ -1,6 +1,7 @@
 import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
 import type { SourceFiles } from '../manifest/source-files.ts';
+import type { Processes } from '../files/write-file.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';
@@ -46,6 +47,8 @@ export interface Host {
   readonly secrets?: SecretRedactor;
   /** The manifests that reports of the run may quote. Absent: reports have positions only. */
   readonly quoted?: QuotedTexts;
+  /** The processes of this machine. Absent: the lock of a process that was killed is taken over after a while. */
+  readonly processes?: Processes;
   readonly now: () => Date;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -15,12 +15,22 @@ export function createProcessHost(cwd: string = process.cwd()): Omit<Host, 'rehe
     env: process.env,
     cwd,
     uid: process.getuid?.(),
+    processes: { pid: process.pid, isRunning },
     now: () => new Date(),
     sleep: sleepFor,
     random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
     readStdin: () => readStream(process.stdin),
     openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user may not be signalled, and runs.
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
 }
 
 export function readVersion(): string {

@@ -108,6 +108,7 @@ describe('what is no full quota', () => {
     [403, 'account-limit'],
     [429, 'resourceLimitReached'],
     [402, undefined],
+    [507, 'account_full'],
   ])('is not a %i with the code %s', (status, code) => {
     expect(isQuotaFailure({ status, code })).toBe(true);
   });

@@ -10,7 +10,13 @@ import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { NOW } from './fake-context.ts';
 
 /** Runs `serve` until `stop` is called. */
-async function startServe(words: readonly string[], cwd: string, now = () => NOW) {
+async function startServe(
+  words: readonly string[],
+  cwd: string,
+  now = () => NOW,
+  files: Readonly<Record<string, string>> = {},
+) {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
   const { promise: ready, resolve: setReady } = Promise.withResolvers<string>();
   let stop = (): void => undefined;
   let log = '';
@@ -181,15 +187,61 @@ it('responds to no change before it is in the snapshot, also with many at once',
   await server.end();
 });
 
-it('reports a snapshot that cannot be written, and continues', async () => {
+it('responds with 500 to a change that it cannot save, and saves it as soon as it can', async () => {
   const folder = await createFolder();
   await mkdir(join(folder, 'data'));
   const server = await startServe(['--snapshot', 'data/account.json'], folder);
   await rm(join(folder, 'data'), { recursive: true });
   const create = () => fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body: '{}' });
-  expect((await create()).status).toBe(201);
-  expect(server.log()).toMatch(/"level":50.*The snapshot cannot be written: ENOENT.*"msg":"snapshot"/);
+  const refused = await create();
+  expect([refused.status, await refused.json()]).toEqual([500, expect.objectContaining({ error_code: 'not_saved' })]);
+  expect(server.log()).toMatch(/"level":50.*The snapshot cannot be written: ENOENT/);
   await mkdir(join(folder, 'data'));
+  expect((await create()).status).toBe(201);
+  const kept = await readFile(join(folder, 'data/account.json'), 'utf8');
+  expect(kept.match(/"id":"edgtcp_/g)).toHaveLength(2);
   expect(await server.end()).toBe(0);
-  expect(await readFile(join(folder, 'data/account.json'), 'utf8')).toContain('edgtcp_');
+});
+
+it('adds a line to its snapshot for each change, and leaves one document at its end', async () => {
+  const folder = await createFolder();
+  const file = join(folder, 'account.json');
+  const server = await startServe(['--snapshot', 'account.json', '--seed', 'seed.json'], folder, undefined, {
+    'seed.json': JSON.stringify({ resources: { Credential: Array.from({ length: 500 }, () => ({})) } }),
+  });
+  const before = await readFile(file, 'utf8');
+  const created = await fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body: '{}' });
+  const { id } = (await created.json()) as { readonly id: string }; // the response of a create
+  await fetch(`${server.url}/edges/tcp/${id}`, { method: 'DELETE', headers: HEADERS });
+  const after = await readFile(file, 'utf8');
+  expect(after.startsWith(before)).toBe(true);
+  const lines = after.slice(before.length).trim().split('\n');
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { resources: { TCPEdge: [{ id }] }, sequence: 501 },
+    { removed: { TCPEdge: [{ id }] }, sequence: 501 },
+  ]);
+  expect(await server.end()).toBe(0);
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ resources: { TCPEdge: [] }, sequence: 501 });
+});
+
+it('refuses a write that no later start could read, and starts with what it acknowledged', async () => {
+  const folder = await createFolder();
+  const first = await startServe(['--snapshot', 'account.json'], folder);
+  const create = async (count: number) => {
+    const hostports = Array.from({ length: count }, (_, index) => `a${index}.b:1`);
+    const body = JSON.stringify({ hostports });
+    const answer = await fetch(`${first.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body });
+    return [answer.status, await answer.json()];
+  };
+  expect(await create(20_001)).toEqual([
+    507,
+    expect.objectContaining({ error_code: 'account_full', msg: 'hostports has more than 20,000 members' }),
+  ]);
+  expect(await create(20_000)).toEqual([201, expect.anything()]);
+  await first.end();
+  const second = await startServe(['--snapshot', 'account.json'], folder);
+  expect(await (await fetch(`${second.url}/edges/tcp`, { headers: HEADERS })).json()).toMatchObject({
+    tcp_edges: [{ hostports: expect.objectContaining({ length: 20_000 }) }],
+  });
+  await second.end();
 });

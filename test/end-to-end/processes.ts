@@ -56,6 +56,8 @@ export interface ServerProcess {
   readonly url: string;
   /** Stops the server, and resolves with its exit code. */
   readonly stop: () => Promise<number | null>;
+  /** Ends the server at once, without a chance to save anything. */
+  readonly kill: () => Promise<void>;
 }
 
 /** The program of a server, and its log. */
@@ -76,15 +78,13 @@ export async function startServerProcess(
     stdio: ['ignore', 'pipe', log ?? 'ignore'],
   });
   const url = await readUrl(child);
-  return {
-    url,
-    stop: async () => {
-      const ended = once(child, 'close');
-      child.kill('SIGTERM');
-      const [exitCode] = await ended;
-      return exitCode;
-    },
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const ended = once(child, 'close');
+    child.kill(signal);
+    const [exitCode] = await ended;
+    return exitCode;
   };
+  return { url, stop: () => end('SIGTERM'), kill: async () => void (await end('SIGKILL')) };
 }
 
 async function readUrl({ stdout }: ChildProcess): Promise<string> {

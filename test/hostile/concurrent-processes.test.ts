@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../cli/fake-context.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { runEdgewise, startEdgewise, startServerProcess, waitForOutput } from '../end-to-end/processes.ts';
+import { getList, getObject, getText } from '../server/caller.ts';
 
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-lock-'));
@@ -133,6 +134,41 @@ describe('a snapshot of the bundled server', () => {
     await listens;
     second.child.kill('SIGTERM');
     expect((await second.ended).exitCode).toBe(0);
+  });
+});
+
+describe('a bundled server that was killed', () => {
+  it('had saved each change that it acknowledged, and the next one has the lock at once', {
+    timeout: 60_000,
+  }, async () => {
+    const folder = await createFolder();
+    const snapshot = join(folder, 'account.json');
+    const headers = { authorization: 'Bearer k', 'service-version': '2', 'content-type': 'application/json' };
+    const args = ['--api-key', 'k:admin', '--snapshot', snapshot];
+    const first = await startServerProcess(args);
+    const acknowledged: string[] = [];
+    const write = async (): Promise<void> => {
+      for (;;) {
+        const answer = await fetch(`${first.url}/credentials`, { method: 'POST', headers, body: '{}' });
+        acknowledged.push(getText(getObject(JSON.parse(await answer.text()))['id']));
+      }
+    };
+    const writers = Promise.allSettled([write(), write(), write()]);
+    while (acknowledged.length < 50) await sleep(5);
+    await first.kill();
+    await writers;
+    const startMs = performance.now();
+    const second = await startServerProcess(args);
+    // Half of the time after which a lock without a process counts as abandoned: the rest is for a busy machine.
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+    const kept: string[] = [];
+    for (let url = `${second.url}/credentials`; url !== ''; ) {
+      const page = getObject(JSON.parse(await (await fetch(url, { headers })).text()));
+      kept.push(...getList(page['credentials']).map(({ id }) => getText(id)));
+      url = String(page['next_page_uri'] ?? '');
+    }
+    expect(kept).toEqual(expect.arrayContaining(acknowledged));
+    await second.stop();
   });
 });
 

@@ -28,16 +28,14 @@ describe('the file of the embedded server', () => {
     await writeFile(file, createLargeSnapshot(300_000));
     const server = createServer({ seed: (await readSnapshotFile(file)) ?? {} });
     await writeSnapshotFile(file, server.snapshot());
-    const filler = MAX_INPUT_BYTES - statSync(file).size - 19_500;
+    const filler = MAX_INPUT_BYTES - statSync(file).size - 9_500;
     expect(filler).toBeGreaterThan(0);
     const { externals = [], ...rest } = server.snapshot();
     await writeSnapshotFile(file, { ...rest, externals: [...externals, ...createFiller(filler)] });
     const words = '--base-url embedded:acc.json';
     const { exitCode, stdout } = await edgewise(`apply m.yaml --yes --no-rehearsal ${words}`);
     expect(exitCode).toBe(1);
-    expect(stdout).toContain(
-      'There is no room for this: the file of the account would be larger than what can be read',
-    );
+    expect(stdout).toContain('The account is full: with this, its snapshot would be larger than 32 MiB');
     const [, applied = ''] = /(\d+) writes? applied, [1-9]\d* failed/.exec(stdout) ?? [];
     expect(Number(applied)).toBeGreaterThan(0);
     expect(statSync(file).size).toBeLessThanOrEqual(MAX_INPUT_BYTES);

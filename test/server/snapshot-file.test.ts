@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createServer, readSnapshotFile, writeSnapshotFile } from '../../src/server/index.ts';
+import { createServer, parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../../src/server/index.ts';
 
 describe('a snapshot file', () => {
   let folder: string;
@@ -60,6 +69,37 @@ describe('a snapshot file', () => {
     await expect(writeSnapshotFile(join(folder, 'missing', 'account.json'), snapshot)).rejects.toThrow('ENOENT');
     await expect(writeSnapshotFile(folder, snapshot)).rejects.toThrow();
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('has changes in the lines after its first one', async () => {
+    const { id, ...fields } = { id: 'cr_1', description: 'old', created_at: '2026-01-01T00:00:00Z' };
+    const route = { edge_id: 'edghts_1', id: 'edghtsrt_1', circuit_breaker: { enabled: true } };
+    const lines: readonly object[] = [
+      { resources: { Credential: [{ id, ...fields }, { id: 'cr_2' }] }, sequence: 2 },
+      { resources: { Credential: [{ id, ...fields, description: 'new' }] }, sequence: 2 },
+      { resources: { HTTPSEdgeRoute: [route] }, certificate_authorities: { sshca_1: 'secret' } },
+      { removed: { Credential: [{ id: 'cr_2' }] }, sequence: 3 },
+    ];
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const expected = {
+      resources: { Credential: [{ id, ...fields, description: 'new' }], HTTPSEdgeRoute: [route] },
+      certificate_authorities: { sshca_1: 'secret' },
+      sequence: 3,
+    };
+    expect(await readSnapshotFile(file)).toEqual(expected);
+    expect(parseServerSeed(readFileSync(file, 'utf8'))).toEqual(expected);
+    const removed = { removed: { HTTPSEdgeRoute: [{ edge_id: 'edghts_1', id: 'edghtsrt_1' }] } };
+    appendFileSync(file, `${JSON.stringify(removed)}\n`);
+    expect((await readSnapshotFile(file))?.resources?.['HTTPSEdgeRoute']).toEqual([]);
+  });
+
+  it('is read without an unfinished last line, and refused with another one that is no change', async () => {
+    writeFileSync(file, '{"sequence":1}\n{"sequence":2}\n{"sequence":3');
+    expect(await readSnapshotFile(file)).toMatchObject({ sequence: 2 });
+    for (const line of ['{"sequence":3', '{"externals":[]}', '[]', 'null']) {
+      writeFileSync(file, `{"sequence":1}\n${line}\n`);
+      await expect(readSnapshotFile(file)).rejects.toThrow(`${file}: Line 2 is not a change of an account`);
+    }
   });
 
   it('is read as nothing if it does not exist', async () => {

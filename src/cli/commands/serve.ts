@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FileLock } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
-import { DEFAULT_VERSION_HEADER_NAME, isLoopbackHost } from '../../model/http.ts';
+import { DEFAULT_VERSION_HEADER_NAME, isHost, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_DESCRIPTION, type RateLimit } from '../../model/stack.ts';
 import type { ApiKey } from '../../server/admission.ts';
@@ -108,12 +108,12 @@ async function serveKept(
     versionHeader: flags.versionHeader,
     rateLimit: flags.rateLimit,
     seed: keeper.seed,
+    onChange: keeper.save,
     onRequest: (entry) => logger[entry.error !== undefined || entry.status >= 500 ? 'error' : 'info'](entry, 'request'),
   };
   const server: Server = await withServerFileErrors(keeper.source, () => createServer(options));
-  const kept = keeper.writeThrough(server, (error) => logger.error({ error }, 'snapshot'));
-  const faulty = withFaults(kept, faults, { onFault: (entry) => logger.info(entry, 'fault') });
-  const listening = await listen(faults.rules.length === 0 ? kept : faulty, {
+  const faulty = withFaults(server, faults, { onFault: (entry) => logger.info(entry, 'fault') });
+  const listening = await listen(faults.rules.length === 0 ? server : faulty, {
     port: flags.port,
     host: flags.host,
     allowedHosts: flags.allowHost,
@@ -123,7 +123,7 @@ async function serveKept(
       cause: error,
     });
   });
-  await keeper.keep(server).catch(async (error: unknown) => {
+  await keeper.fold(server.snapshot).catch(async (error: unknown) => {
     await listening.close();
     throw error;
   });
@@ -131,7 +131,7 @@ async function serveKept(
   context.stdout.write(`edgewise server listening on ${listening.url}\n`);
   await interrupted;
   await listening.close();
-  await keeper.keep(server);
+  await keeper.fold(server.snapshot);
   return EXIT.success;
 }
 
@@ -167,8 +167,7 @@ function parsePort(text: string): number {
 }
 
 function parseHostName(text: string): string {
-  const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
-  if (/^[^\s/?#@\\]+$/.test(host) && URL.parse(`http://${host}`)?.port === '' && !/:\d*$/.test(host)) return text;
+  if (isHost(text)) return text;
   throw new InvalidArgumentError('A host is a name or an address, without a port, such as edgewise.test.');
 }
 

@@ -13,6 +13,7 @@ import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts'
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, applyLatencyFault, type FaultContext } from './fault-effects.ts';
+import { findRuleMistake } from './fault-targets.ts';
 import type { Server } from './server.ts';
 
 /**
@@ -40,10 +41,10 @@ export interface FaultLogEntry {
 }
 
 /**
- * Returns a server that injects faults into the responses of `server`. Never throws, because `parseServerFaults` has
- * checked the faults.
+ * Returns a server that injects faults into the responses of `server`. Throws `RangeError` if a rule can never apply.
  */
 export function withFaults(server: Server, faults: ServerFaults, options: FaultInjectionOptions = {}): Server {
+  refuseIdleRules(faults);
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
   const { sleep = sleepUnreferenced, now = Date.now, onFault } = options;
@@ -153,7 +154,8 @@ function createPast(server: Server): Past {
 }
 
 /**
- * Parses faults from YAML or JSON. Throws `RangeError` if they are invalid; the message names each error and its rule.
+ * Parses faults from YAML or JSON. Throws `RangeError` if they are invalid or can never apply; the message names each error
+ * and its rule.
  */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
@@ -163,7 +165,18 @@ export function parseServerFaults(text: string): ServerFaults {
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );
   if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
-  return value as unknown as ServerFaults; // checkAgainstSchema has checked it
+  const faults = value as unknown as ServerFaults; // checkAgainstSchema has checked it
+  refuseIdleRules(faults);
+  return faults;
+}
+
+/** Throws `RangeError`, with each mistake, if there are rules that can never apply. */
+function refuseIdleRules({ rules }: ServerFaults): void {
+  const mistakes = rules.flatMap((rule, index) => {
+    const mistake = findRuleMistake(rule);
+    return mistake === undefined ? [] : [`rules[${index}].${mistake.member} (${rule.on}) ${mistake.message}`];
+  });
+  if (mistakes.length > 0) throw new RangeError(mistakes.join('\n'));
 }
 
 function parseOne(text: string): Json {

@@ -1,7 +1,7 @@
 import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
-import type { SourceFiles } from '../manifest/source-files.ts';
 import type { Processes } from '../files/write-file.ts';
+import type { SourceFiles } from '../manifest/source-files.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';

@@ -294,6 +294,20 @@ describe('a faults document', () => {
     expect(answer.status).toBe(429);
   });
 
+  it.each([
+    '*',
+    '* *',
+    'GET /*s',
+    'GET /openapi.json',
+    'DELETE /edges/tcp/edgtcp_1',
+    'PATCH /edges/tcp/edgtcp_*',
+    'PUT /*{id}/circuit_breaker',
+    'GET /edges/{any}/{id}/*',
+    'GET /*?limit=*',
+  ])('accepts a pattern that an operation can match: %s', (on) => {
+    expect(withFaults(createTestServer().server, { rules: [{ on, fault: 'throttle' }] })).toBeDefined();
+  });
+
   it('changes nothing without rules', async () => {
     const { statuses, faults } = await choose('rules: []', lists(3));
     expect([statuses, faults]).toEqual([[200, 200, 200], []]);
@@ -310,6 +324,43 @@ describe('a faults document', () => {
       'rules[1].fault (GET *) is `rest`, but must be one of `latency`',
     ],
     ['{ rules: [{ on: GET * }] }', 'rules[0].fault (GET *) is missing'],
+    [
+      '{ rules: [{ on: GET /edge/tcp, fault: cut }] }',
+      'rules[0].on (GET /edge/tcp) matches no operation: did you mean `GET /edges/tcp`?',
+    ],
+    [
+      '{ rules: [{ on: GET /edges/tcp/, fault: cut }] }',
+      'rules[0].on (GET /edges/tcp/) matches no operation: did you mean `GET /edges/tcp`?',
+    ],
+    [
+      '{ rules: [{ on: "GET /x/*", fault: cut }] }',
+      'rules[0].on (GET /x/*) matches no operation: `GET /openapi.json` lists the paths',
+    ],
+    [
+      '{ rules: [{ on: "*", fault: cut }, { on: "POST /backends/weighted/{id}", fault: status }] }',
+      'rules[1].on (POST /backends/weighted/{id}) matches no operation: this path has GET, PATCH, DELETE',
+    ],
+    [
+      '{ rules: [{ on: "POST /credentials?limit=*", fault: cut }] }',
+      'rules[0].on (POST /credentials?limit=*) matches no operation: only lists have a query',
+    ],
+    [
+      '{ rules: [{ on: POST *, fault: missing }] }',
+      'rules[0].fault (POST *) is never possible here: `missing` is for lists',
+    ],
+    [
+      '{ rules: [{ on: "GET /edges/tcp/{id}", fault: no_next }] }',
+      'rules[0].fault (GET /edges/tcp/{id}) is never possible here: `no_next` is for lists',
+    ],
+    [
+      '{ rules: [{ on: DELETE *, fault: broken_json }] }',
+      'rules[0].fault (DELETE *) is never possible here: `broken_json` is for responses with a body',
+    ],
+    ['{ rules: [{ on: POST *, fault: late_release, ms: 5 }] }', '`late_release` is for requests that change or delete'],
+    [
+      '{ rules: [{ on: GET *, fault: left_out, fields: [uri, hostport] }] }',
+      'rules[0].fields[1] (GET *) is no field of these responses: did you mean `hostports`?',
+    ],
     ['{ rules: [{ on: get *, fault: cut }] }', 'rules[0].on (get *) must be `*`, or a method and a path'],
     ['{ rules: [{ on: "*", fault: cut, nth: 0 }] }', 'rules[0].nth (*) is 0, but must be at least 1'],
     ['{ rules: [{ on: "*", fault: cut, nth: "5-3" }] }', 'rules[0].nth (*) ends before it starts'],

@@ -1,0 +1,139 @@
+import type { FieldType } from '../kinds/field.ts';
+import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
+import { suggest } from '../manifest/suggest.ts';
+import type { FaultRule } from '../model/server-faults.ts';
+
+/** Finds fault rules that can never apply: to no operation of the API, or to none whose response can have the fault. */
+
+/** A mistake in a rule. `member`: the wrong part of the rule. The message follows it. */
+interface RuleMistake {
+  readonly member: string;
+  readonly message: string;
+}
+
+/** What a rule can apply to. The action of the OpenAPI document is that of a resource. */
+type Target = Pick<Operation, 'method' | 'path'> & Partial<Operation> & { readonly action: OperationAction };
+
+const TARGETS: readonly Target[] = [{ method: 'GET', path: '/openapi.json', action: 'get' }, ...OPERATIONS];
+
+/** Returns why a rule can never apply. `undefined` if it can. */
+export function findRuleMistake(rule: FaultRule): RuleMistake | undefined {
+  const [verb = '*', pattern = '*'] = rule.on.split(' ');
+  const [path = '', ...query] = pattern.split('?');
+  const atPath = TARGETS.filter((target) => canMatch(path, target.path));
+  const matched = atPath.filter(
+    ({ method, action }) => (verb === '*' || verb === method) && (query.length === 0 || action === 'list'),
+  );
+  if (matched.length === 0)
+    return { member: 'on', message: `matches no operation: ${describeNearest(verb, path, atPath)}` };
+  const affected = matched.filter(({ action }) => isPossible(rule.fault, action));
+  if (affected.length === 0)
+    return {
+      member: 'fault',
+      message: `is never possible here: \`${rule.fault}\` is for ${describeActions(rule.fault)}`,
+    };
+  if (rule.fault !== 'left_out' || rule.fields === undefined) return undefined;
+  const names = affected.flatMap(listResponseFields);
+  const unknown = rule.fields.findIndex((field) => !names.includes(field));
+  return unknown === -1
+    ? undefined
+    : {
+        member: `fields[${unknown}]`,
+        message: `is no field of these responses${hint(rule.fields[unknown] ?? '', names)}`,
+      };
+}
+
+function describeNearest(verb: string, path: string, atPath: readonly Target[]): string {
+  const methods = [...new Set(atPath.map(({ method }) => method))];
+  if (methods.some((method) => verb === '*' || verb === method)) return 'only lists have a query';
+  if (methods.length > 0) return `this path has ${methods.join(', ')}`;
+  const near = suggest(path, [...new Set(TARGETS.map((target) => target.path))]);
+  return near === undefined ? '`GET /openapi.json` lists the paths' : `did you mean \`${verb} ${near}\`?`;
+}
+
+function hint(given: string, known: readonly string[]): string {
+  const near = suggest(given, known);
+  return near === undefined ? '' : `: did you mean \`${near}\`?`;
+}
+
+/** Faults that only some actions can have. */
+const ACTIONS: Partial<Record<FaultRule['fault'], readonly OperationAction[]>> = {
+  ...Object.fromEntries((['missing', 'no_next', 'gone_cursor', 'stale'] as const).map((fault) => [fault, ['list']])),
+  ...Object.fromEntries(
+    (['cut', 'broken_json', 'left_out', 'normalise'] as const).map((fault) => [
+      fault,
+      ['create', 'list', 'get', 'update', 'replace-module', 'get-module'],
+    ]),
+  ),
+  late_release: ['update', 'delete', 'replace-module', 'delete-module'],
+};
+
+function isPossible(fault: FaultRule['fault'], action: OperationAction): boolean {
+  return ACTIONS[fault]?.includes(action) ?? true;
+}
+
+function describeActions(fault: FaultRule['fault']): string {
+  if (ACTIONS[fault]?.length === 1) return 'lists';
+  return fault === 'late_release' ? 'requests that change or delete' : 'responses with a body';
+}
+
+function listResponseFields({ kind, module }: Target): readonly string[] {
+  if (module !== undefined) return listFieldNames(module.field.type);
+  return Object.entries(kind?.fields ?? {}).flatMap(([name, { type, responseName = name }]) => [
+    responseName,
+    ...listFieldNames(type),
+  ]);
+}
+
+function listFieldNames(type: FieldType): readonly string[] {
+  if (type.type === 'list' || type.type === 'map') return listFieldNames(type.of);
+  if (type.type !== 'object') return [];
+  return Object.entries(type.fields).flatMap(([name, field]) => [
+    field.responseName ?? name,
+    ...listFieldNames(field.type),
+  ]);
+}
+
+/** A part of a pattern. `many`: any number of characters of this sort, also none. */
+interface Part {
+  readonly text: 'any' | 'segment' | string;
+  readonly many: boolean;
+}
+
+const isSame = (part: Part, other: Part): boolean =>
+  part.text === other.text || fits(part.text, other.text) || fits(other.text, part.text);
+
+function fits(sort: string, text: string): boolean {
+  return sort === 'any' || (sort === 'segment' && text !== '/');
+}
+
+/** Whether some path matches a pattern of a rule and the path of an operation. */
+function canMatch(pattern: string, path: string): boolean {
+  const [left, right] = [parsePattern(pattern), parsePattern(path)];
+  // `ends[at]`: whether the rest of `left` and the rest of `right` from `at` have a path in common.
+  let ends = Array.from({ length: right.length + 1 }, (_, at) => right.slice(at).every(({ many }) => many));
+  for (const part of left.toReversed()) {
+    const next: boolean[] = [];
+    for (let at = right.length; at >= 0; at -= 1) {
+      const other = right[at];
+      const isLeftOut = part.many && ends[at] === true;
+      const isRightOut = other?.many === true && next[at + 1] === true;
+      const isShared = other !== undefined && isSame(part, other);
+      const after = part.many ? next[at + 1] : other?.many ? ends[at] : ends[at + 1];
+      next[at] = isLeftOut || isRightOut || (isShared && after === true);
+    }
+    ends = next;
+  }
+  return ends[0] === true;
+}
+
+function parsePattern(pattern: string): readonly Part[] {
+  return pattern.split(/(\*|\{\w+\})/).flatMap((text): readonly Part[] => {
+    if (text === '*') return [{ text: 'any', many: true }];
+    if (!text.startsWith('{')) return Array.from(text, (character) => ({ text: character, many: false }));
+    return [
+      { text: 'segment', many: false },
+      { text: 'segment', many: true },
+    ];
+  });
+}

@@ -72,7 +72,7 @@ export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocumen
     code: 'duplicate-settings',
     severity: 'error',
     message: `these are ${names.length} stacks: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
-    remedy: `Add -R (--recursive) for all of them, or give the path of one, such as ${first}.`,
+    remedy: `Give the path of one, such as ${first}. With -R (--recursive), the commands that have it take all of them.`,
   };
 }
 

@@ -424,15 +424,11 @@ function fillInFiles(
     const path = findFilePath(spec[name]);
     if (path === undefined) return [];
     const file = read(path);
-    const finding = 'finding' in file ? file.finding : checkText(type, file.text);
+    const mistake = 'finding' in file ? file : checkText(type, file.text);
     const isRefused = 'isRefused' in file;
-    if (finding !== undefined)
-      findings.push(
-        isRefused
-          ? createRefusedFinding(name, path, finding)
-          : createFileFinding(name, path, { meant: undefined, ...file, finding }),
-      );
-    return 'finding' in file || finding !== undefined ? [] : [[name, file.text.trim()]];
+    if (mistake !== undefined)
+      findings.push(isRefused ? createRefusedFinding(name, path, mistake) : createFileFinding(name, path, mistake));
+    return 'finding' in file || mistake !== undefined ? [] : [[name, file.text.trim()]];
   });
   if (texts.length === 0) return { value, findings };
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
@@ -455,26 +451,38 @@ function findFilePath(value: Json | undefined): string | undefined {
   return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
 }
 
-function checkText({ format }: TextType, text: string): string | undefined {
-  const finding = checkStorableText(text);
-  if (finding !== undefined) return finding;
-  if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
-  return `does not hold ${FORMATS[format].expected}`;
+/** Why the content of a file cannot be used. `finding` follows the name of the file. */
+interface FileMistake {
+  readonly finding: string;
+  /** The file that was probably meant. */
+  readonly meant?: string | undefined;
+  /** Default: what the path is relative to. */
+  readonly remedy?: string;
 }
 
-function createRefusedFinding(name: string, path: string, finding: string): ManifestFinding {
-  return { ...createFileFinding(name, path, { finding }), code: 'path-refused', remedy: BOUNDARY_REMEDY };
+function checkText({ format }: TextType, text: string): FileMistake | undefined {
+  const finding = checkStorableText(text);
+  if (finding !== undefined) return { finding };
+  if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
+  if (!PRIVATE_KEY.test(text)) return { finding: `does not hold ${FORMATS[format].expected}` };
+  const remedy = 'Name the file of the public key, which usually ends with .pub. No manifest needs the private key.';
+  return { finding: 'holds a private key', remedy };
+}
+
+const PRIVATE_KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m;
+
+function createRefusedFinding(name: string, path: string, mistake: FileMistake): ManifestFinding {
+  return { ...createFileFinding(name, path, mistake), code: 'path-refused', remedy: BOUNDARY_REMEDY };
 }
 
 function createFileFinding(
   name: string,
   path: string,
-  { finding, meant }: { readonly finding: string; readonly meant?: string | undefined },
+  { finding, meant, remedy = 'The path is relative to the folder of this manifest.' }: FileMistake,
 ): ManifestFinding {
-  const hint = 'The path is relative to the folder of this manifest.';
   return {
     ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
-    remedy: meant === undefined ? hint : `Did you mean \`${toPrintable(meant)}\`? ${hint}`,
+    remedy: meant === undefined ? remedy : `Did you mean \`${toPrintable(meant)}\`? ${remedy}`,
     path: ['spec', name, 'file'],
   };
 }

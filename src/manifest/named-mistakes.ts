@@ -74,7 +74,32 @@ const NAMED: readonly NamedMistake[] = [
     length: 1,
     find: findSecondJson,
   },
+  {
+    message: 'this line is indented as if it belonged to the line above, which has a value already',
+    remedy: 'Indent it like the line above. Or, if it belongs to the line above, remove the value there.',
+    length: 1,
+    find: findDeeperLine,
+  },
+  {
+    message: 'this line has no colon, and what is below it is indented as its value',
+    remedy: 'End it with a colon. Or, if it is text of the line above, indent it more than that line.',
+    length: 1,
+    find: (part, { start, error }) =>
+      error?.code === 'MULTILINE_IMPLICIT_KEY' && /^[\w.-]+[ \t]*\r?\n[ \t]+\S/.test(part.slice(error.pos[0] - start))
+        ? error.pos[0] - start
+        : -1,
+  },
 ];
+
+/** Finds a key that is indented more than the line above it, which is a key with a value on one line. */
+function findDeeperLine(part: string, { start, error }: SearchedDocument): number {
+  if (error?.code !== 'BLOCK_AS_IMPLICIT_KEY') return -1;
+  const at = error.pos[0] - start;
+  const [above = ''] = /[^\n]*$/.exec(part.slice(0, at)) ?? [];
+  const below = /^[^\n:]*\r?\n([ \t]*)(?=["']?[\w./-]+["']?[ \t]*:(?:\s|$))/.exec(part.slice(at));
+  const [lines = '', indent = ''] = below ?? [];
+  return below !== null && indent.length > above.search(/\S|$/) ? at + lines.length : -1;
+}
 
 /** Whether a document starts as JSON, perhaps after comments. */
 function startsAsJson(part: string): boolean {

@@ -205,6 +205,7 @@ function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'
   const walk: Walk = {
     env,
     text,
+    root,
     findings: [],
     anchors: new Map(),
     open: new Set(),
@@ -245,6 +246,7 @@ interface Walk {
   readonly env: ManifestEnvironment;
   /** The whole text of the file. */
   readonly text: string;
+  readonly root: Node | null;
   readonly findings: SyntaxFinding[];
   /** The node and the value of each anchor, with the size in nodes. */
   readonly anchors: Map<string, { readonly node: Node; readonly value: Json; readonly size: number }>;
@@ -350,13 +352,16 @@ function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
   const keys = new Map<string, Scalar>();
   const merged: JsonObject[] = [];
   const members: [string, Json][] = [];
+  const second = findSecondHeader(map, walk);
+  if (second !== undefined) walk.findings.push(createSecondHeaderFinding(second));
   for (const { key, value } of map.items) {
     const name = isScalar(key) ? String(key.value) : '';
     if (isScalar(key)) {
       checkKey(name, key, walk);
       const first = keys.get(name);
       if (first === undefined) keys.set(name, key);
-      else walk.findings.push(createRepeatFinding(walk.isSecret ? undefined : name, key, first));
+      else if (second === undefined)
+        walk.findings.push(createRepeatFinding(walk.isSecret ? undefined : name, key, first));
     }
     if (isMergeKey(key)) merged.push(...convertMergeSources(value, getNodeSpan(map), { walk, depth }));
     else {
@@ -413,6 +418,28 @@ function checkKey(name: string, key: Scalar, walk: Walk): void {
     remedy: 'Write it without quotes to merge a mapping, or choose another key.',
     span: getNodeSpan(key),
   });
+}
+
+/** The key that begins a second header in the mapping of a document: a line `---` is missing above it. */
+function findSecondHeader(map: YAMLMap, { root }: Walk): Scalar | undefined {
+  if (map !== root) return undefined;
+  const names = new Set<string>();
+  const repeated = map.items.flatMap(({ key }) => {
+    const isRepeat = isScalar(key) && names.has(String(key.value));
+    if (isScalar(key)) names.add(String(key.value));
+    return isRepeat ? [key] : [];
+  });
+  const [first] = repeated;
+  return ['apiVersion', 'kind'].every((name) => repeated.some(({ value }) => value === name)) ? first : undefined;
+}
+
+function createSecondHeaderFinding(key: Scalar): SyntaxFinding {
+  return {
+    code: 'yaml-syntax',
+    message: 'a second document begins here, in the mapping of the first',
+    remedy: 'Put a line `---` above it. Or, if it is the same document, keep one of the lines of each name.',
+    span: getNodeSpan(key),
+  };
 }
 
 /** `name`: absent if no message may quote it. */

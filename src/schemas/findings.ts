@@ -223,7 +223,7 @@ function findTypeRemedy(
   if (expected.every((type) => type === 'array')) return formatListRemedy(input, schema);
   if (expected.includes('boolean')) return findBooleanRemedy(input);
   const isNumber = expected.some((type) => type === 'number' || type === 'int') && /^-?\d+(\.\d+)?$/.test(input);
-  return isNumber ? `Write it without quotes: ${input}.` : undefined;
+  return isNumber ? `Write the number itself, without quotes: ${input}. A variable gives text.` : undefined;
 }
 
 function formatListRemedy(text: string, schema: CheckedSchema | undefined): string {

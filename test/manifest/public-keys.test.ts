@@ -138,3 +138,10 @@ describe('a public key', () => {
     expect(explainKey(key).join('\n')).toContain('spec.public_key is not a complete SSH public key');
   });
 });
+
+it('says of the file of a private key that it is one, and which file to name', () => {
+  writeFileSync(join(folder, 'key'), '-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n');
+  expect(explainKey('{ file: key }').join('\n')).toMatch(
+    /spec\.public_key names key, which holds a private key\n {2}Name the file of the public key, which usually ends with \.pub\./,
+  );
+});

@@ -55,7 +55,8 @@ describe('edgewise init', () => {
 
   it('asks for what no option sets, and uses defaults for the rest', async () => {
     const { edgewise, folder } = await createWorkspace();
-    const result = await edgewise('init my-network', { answers: ['', 'https://api.test'] });
+    const env = { EDGEWISE_BASE_URL: '' };
+    const result = await edgewise('init my-network', { answers: ['', 'https://api.test'], env });
     expect(result).toMatchObject({ exitCode: 0 });
     expect(result.stderr).toContain('Name of the stack (my-network): ');
     const stack = await readFile(join(folder, 'my-network', 'edgewise.yaml'), 'utf8');
@@ -63,13 +64,49 @@ describe('edgewise init', () => {
     expect(stack).toContain('base_url: https://api.test\n');
   });
 
+  it('offers the embedded server first, with which every next command works', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    const env = { EDGEWISE_BASE_URL: '', EDGEWISE_API_KEY: '' };
+    const { stdout, stderr } = await edgewise('init shop', { answers: ['', ''], env });
+    expect(stderr).toContain('(embedded:account.json): ');
+    expect(await readFile(join(folder, 'shop', 'edgewise.yaml'), 'utf8')).toContain(
+      'base_url: embedded:account.json\n',
+    );
+    expect(stdout).toMatch(/^ {2}edgewise plan shop {3}show what would change$/m);
+    expect(await edgewise('plan shop', { env })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('new and empty: account.json does not exist yet'),
+    });
+  });
+
+  it('asks again after an answer that cannot be used', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    const env = { EDGEWISE_BASE_URL: '' };
+    const answers = ['My Shop', 'shop', 'api.test', 'https://api.test'];
+    const { exitCode, stderr } = await edgewise('init', { answers, env });
+    expect(stderr).toContain('My Shop is not a valid stack name. ');
+    expect(stderr).toContain('The base URL must be an http or https URL');
+    expect(exitCode).toBe(0);
+    expect(await readFile(join(folder, 'manifests', 'edgewise.yaml'), 'utf8')).toContain('name: shop\n');
+  });
+
+  it.each([
+    ['a file that exists', { 'manifests/example.yaml': 'mine' }, 5, 'already exists'],
+    ['a Stack that exists', { 'manifests/stack.yaml': STACK }, 3, 'this is the second'],
+  ])('asks nothing beside %s', async (_, files, exitCode, why) => {
+    const { edgewise } = await createWorkspace(files);
+    const { stderr, ...ended } = await edgewise('init', { answers: ['shop', 'https://api.test'] });
+    expect({ ...ended, stderr }).toMatchObject({ exitCode, stderr: expect.stringContaining(why) });
+    expect(stderr).not.toContain('Name of the stack');
+  });
+
   it('leaves the base URL to the environment if none is given', async () => {
     const { edgewise, folder } = await createWorkspace();
     const env = { EDGEWISE_BASE_URL: '', EDGEWISE_API_KEY: '' };
-    expect((await edgewise('init network --name shop', { env })).stdout).toMatch(
-      /set EDGEWISE_BASE_URL and EDGEWISE_API_KEY first/,
-    );
-    expect((await edgewise('init web --name web')).stdout).not.toContain(' first');
+    const { stdout } = await edgewise('init network --name shop', { env });
+    expect(stdout).toContain('With the service: set EDGEWISE_BASE_URL and EDGEWISE_API_KEY, and leave out --base-url.');
+    expect(stdout).toMatch(/^ {2}edgewise plan network --base-url embedded: {3}/m);
+    expect((await edgewise('init web --name web')).stdout).not.toContain('With the service');
     expect(await readFile(join(folder, 'network', 'edgewise.yaml'), 'utf8')).toMatch(/^# {3}api:$/m);
   });
 
@@ -80,7 +117,7 @@ describe('edgewise init', () => {
     const wrong = await edgewise('init network --name shop --base-url api.test');
     expect(wrong).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('the base URL must be an http or https URL'),
+      stderr: expect.stringContaining('The base URL must be an http or https URL'),
     });
     expect(await readdir(folder)).toEqual([]);
   });

@@ -43,8 +43,8 @@ interface Question {
   /** The effect of a line: the text that is shown, and the exit code. 0: `writes` is written, and nothing else. */
   readonly answer: (line: string) => readonly [text: string, exitCode: number];
   readonly writes: string;
-  /** Actions at the questions after this one. */
-  readonly rest?: readonly Step[];
+  /** Actions at the questions after this one, by the typed line. */
+  readonly rest?: (line: string | undefined) => readonly Step[];
 }
 
 function createConfirmation(line: string, shows: string, more: Pick<Question, 'start'> = {}): Question {
@@ -53,11 +53,11 @@ function createConfirmation(line: string, shows: string, more: Pick<Question, 's
 }
 
 const INIT: Question = {
-  line: 'edgewise init fresh',
+  line: 'EDGEWISE_BASE_URL= edgewise init fresh',
   prompt: 'Name of the stack',
   answer: () => ['edgewise validate fresh', 0],
   writes: 'work/fresh',
-  rest: [['Base URL of the service', 'type', '\r']],
+  rest: () => [['Base URL of the service', 'type', '\r']],
 };
 
 export const QUESTIONS: readonly Question[] = [
@@ -72,10 +72,10 @@ export const QUESTIONS: readonly Question[] = [
   INIT,
   {
     ...INIT,
-    line: 'edgewise init fresh --name fresh',
+    line: 'EDGEWISE_BASE_URL= edgewise init fresh --name fresh',
     prompt: 'Base URL of the service',
-    answer: (said) => (said === '' ? ['edgewise validate fresh', 0] : ['the base URL must be an http or https URL', 3]),
-    rest: [],
+    rest: (line) =>
+      line === undefined || line === '' ? [] : [['The base URL must be an http or https URL', 'type', '\r']],
   },
 ];
 
@@ -98,7 +98,7 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
       await expectSuccess(applied, 'edgewise apply -R --yes');
     });
 
-    describe.each(QUESTIONS)('$line', ({ line, start, prompt, answer, writes, rest = [] }) => {
+    describe.each(QUESTIONS)('$line', ({ line, start, prompt, answer, writes, rest = () => [] }) => {
       it.each(select(line))('understands $name', async ({ deed, value = '', ...given }) => {
         const sandbox = createSandbox({}, ENV);
         cpSync((start === 'applied' ? applied : planned).work, sandbox.work, { recursive: true });
@@ -106,7 +106,10 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
         const [text, exitCode] =
           given.line === undefined ? ['Declined: nothing was written.', 130] : answer(given.line);
         const { ignoresHangup } = given;
-        const seen = await runAtTerminal(sandbox, line, { steps: [[prompt, deed, value], ...rest], ignoresHangup });
+        const seen = await runAtTerminal(sandbox, line, {
+          steps: [[prompt, deed, value], ...rest(given.line)],
+          ignoresHangup,
+        });
         expect(seen).toEqual({ exitCode, shown: expect.stringContaining(given.isClosed ? prompt : text) });
         expect(seen.shown).not.toMatch(/bug in edgewise|^ +at /m);
         const changed = listChanged(before, listFiles(sandbox.root));

@@ -13,6 +13,7 @@ import {
   parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
 import { resolveServiceSettings } from '../../stack/settings.ts';
+import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -84,6 +85,7 @@ async function exportManifests(
   createExportRequest(kinds, flags.modulesOf);
   const names = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
   const settings = resolveServiceSettings({ flags, env: context.env });
+  refuseMissingDataFile(settings, context);
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({
       kinds,

@@ -49,30 +49,26 @@ export function configureInitCommand(command: Command, act: CommandBodyRunner): 
 }
 
 async function init(folder: string, flags: InitFlags, context: Context): Promise<ExitCode> {
-  const stack = flags.name ?? (await ask('Name of the stack', { context, fallback: suggestName(folder, context) }));
-  if (stack === undefined || !isResourceName(stack))
-    throw new CommandError(stack === undefined ? 'The stack has no name.' : `${stack} is not a valid stack name.`, {
-      exitCode: EXIT.invalid,
-      remedy:
-        'Name the stack with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
-    });
   const defaults = readDefaultsAbove(folder, context);
-  const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
-  const baseUrl =
-    flags.baseUrl ??
-    (isStated ? '' : await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
-  if (baseUrl !== undefined && baseUrl !== '' && !isBaseUrl(baseUrl))
-    throw new CommandError(`Nothing was written, because the base URL must be ${SETTINGS.baseUrl.type.expected}.`, {
-      exitCode: EXIT.invalid,
-      remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
-    });
   const schema = chooseEditorSchema(folder, { ...context, defaults: defaults.map((one) => one.folder) });
-  const url = baseUrl === '' ? undefined : baseUrl;
   const hasIgnoreFile = existsSync(resolve(context.cwd, folder, IGNORE_FILE));
-  const starter = createStarter({ stack, baseUrl: url, hasDefaults: defaults.length > 0, schema: schema.path });
-  const files = [...starter.filter(({ path }) => path !== IGNORE_FILE || !hasIgnoreFile), ...schema.files];
-  await refuseUnwritableFiles(files, { ...context, folder });
-  await refuseInvalidStack(files, folder, context);
+  const createFiles = (stack: string, baseUrl: string | undefined): readonly NewFile[] => {
+    const starter = createStarter({ stack, baseUrl, hasDefaults: defaults.length > 0, schema: schema.path });
+    return [...starter.filter(({ path }) => path !== IGNORE_FILE || !hasIgnoreFile), ...schema.files];
+  };
+  const suggested = suggestName(folder, context);
+  // What no answer changes is checked before the user is asked.
+  await refuseUnusableFiles(createFiles(flags.name ?? suggested, undefined), folder, context);
+  const stack = flags.name ?? (await ask({ question: 'Name of the stack', fallback: suggested }, checkName, context));
+  if (stack === undefined) throw createUsageError('The stack has no name.', `Name it with --name. ${NAME_RULE}`);
+  refuseMistake(checkName(stack));
+  const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
+  const isElsewhere = isStated || (context.env['EDGEWISE_BASE_URL'] ?? '') !== '';
+  const baseUrl = flags.baseUrl ?? (isElsewhere ? '' : await ask(BASE_URL_QUESTION, checkBaseUrl, context));
+  const url = baseUrl === '' ? undefined : baseUrl;
+  if (url !== undefined) refuseMistake(checkBaseUrl(url));
+  const files = createFiles(stack, url);
+  await refuseUnusableFiles(files, folder, context);
   if (url !== undefined && isEmbedded(url)) await refuseUnusableDataFile(parseEmbeddedDataFile(url), context);
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(
@@ -88,14 +84,66 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   return EXIT.success;
 }
 
-/** Asks the user. Returns `fallback` for an empty answer, and `undefined` if there is no terminal. */
+/** Why an answer or an option cannot be used, and what can. */
+interface Mistake {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+const NAME_RULE = 'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the same.';
+
+function checkName(name: string): Mistake | undefined {
+  if (isResourceName(name)) return undefined;
+  return { message: `${name} is not a valid stack name.`, remedy: NAME_RULE };
+}
+
+function checkBaseUrl(url: string): Mistake | undefined {
+  if (isBaseUrl(url)) return undefined;
+  return {
+    message: `The base URL must be ${SETTINGS.baseUrl.type.expected}.`,
+    remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
+  };
+}
+
+function refuseMistake(mistake: Mistake | undefined): void {
+  if (mistake !== undefined) throw createUsageError(mistake.message, `${mistake.remedy}\nNothing was written.`);
+}
+
+function createUsageError(message: string, remedy: string): CommandError {
+  return new CommandError(message, { exitCode: EXIT.invalid, remedy });
+}
+
+interface Question {
+  readonly question: string;
+  /** The value of an empty answer. */
+  readonly fallback: string;
+}
+
+/** The first answer works without a service. */
+const BASE_URL_QUESTION: Question = {
+  question: 'Base URL of the service. Empty: a server in a file, to try edgewise',
+  fallback: 'embedded:account.json',
+};
+
+/** Asks the user until the answer can be used. Returns `undefined` if there is no terminal. */
 async function ask(
-  question: string,
-  { context, fallback }: { readonly context: Context; readonly fallback: string },
+  { question, fallback }: Question,
+  check: (answer: string) => Mistake | undefined,
+  context: Context,
 ): Promise<string | undefined> {
-  const hint = fallback === '' ? '' : ` (${fallback})`;
-  const answer = await context.ask(`${question}${hint}: `);
-  return answer?.trim() === '' ? fallback : answer?.trim();
+  for (;;) {
+    const answer = (await context.ask(`${question} (${fallback}): `))?.trim();
+    const value = answer === '' ? fallback : answer;
+    const mistake = value === undefined ? undefined : check(value);
+    if (mistake === undefined) return value;
+    context.stderr.write(`${toPrintable(mistake.message)} ${toPrintable(mistake.remedy)}\n`);
+  }
+}
+
+/** Throws if the files exist, or if the commands that are printed next would refuse the stack. */
+async function refuseUnusableFiles(files: readonly NewFile[], folder: string, context: Context): Promise<void> {
+  await refuseUnwritableFiles(files, { ...context, folder });
+  await refuseInvalidStack(files, folder, context);
 }
 
 /**
@@ -179,16 +227,17 @@ function describeWritten(
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
   const variables = needed.filter((name) => (env[name] ?? '') === '').join(' and ');
   const isComplete = variables === '' || (baseUrl !== undefined && isEmbedded(baseUrl));
-  const before = isComplete ? '' : `; set ${variables} first`;
+  const inMemory = isComplete ? '' : ' --base-url embedded:';
   const shared = defaults.map(({ file }) => toPrintable(file)).join(' and ');
   const settings = shared === '' ? '' : ` The settings of the stack are those of ${shared}.`;
   const ignored = hasIgnoreFile
     ? ` To keep tokens out of git, add ${TOKENS_IGNORED} to ${toPrintable(join(folder, IGNORE_FILE))}.`
     : '';
+  const later = isComplete ? '' : `With the service: set ${variables}, and leave out --base-url.\n`;
   return `Wrote ${toPrintable(written.join(', '))}.${settings}${ignored}
 
 Next:
   ${command} validate ${shown}   check the manifests; no request is sent
-  ${command} plan ${shown}       show what would change${before}
-`;
+  ${command} plan ${shown}${inMemory}   show what would change${isComplete ? '' : ', on a server in memory'}
+${later}`;
 }

@@ -5,12 +5,13 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatProgressWait, type PendingWait } from '../../report/text/progress.ts';
 import { formatWaitTime } from '../../report/view/wording.ts';
-import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
+import { isEmbedded } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
 import { getLogLevelFromEnvironment, isInfoLogged } from '../output/present.ts';
 import { createStatusLine, getProgressStream, LIVE_MS, MIN_SHOWN_WAIT_MS } from '../output/progress.ts';
+import { describeEmbeddedAccount } from './data-file.ts';
 
 /** Callbacks that show retries, waits and slow reads of a client. */
 interface Notices extends Pick<ClientOptions, 'onRequest'> {
@@ -91,17 +92,11 @@ export function createServiceNotices(settings: ServiceSettings, context: Context
 }
 
 /** Prints the warning about the connection, if any, and a line if the embedded server is used. */
-export function printConnectionNotices(
-  { baseUrl }: ServiceSettings,
-  warning: string | undefined,
-  { stderr }: Context,
-): void {
+export function printConnectionNotices(settings: ServiceSettings, warning: string | undefined, context: Context): void {
+  const { stderr } = context;
   if (warning !== undefined) stderr.write(`${warning}\n`);
-  if (!isEmbedded(baseUrl)) return;
-  const file = parseEmbeddedDataFile(baseUrl);
-  stderr.write(
-    `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
-  );
+  if (isEmbedded(settings.baseUrl))
+    stderr.write(`Using the embedded server${describeEmbeddedAccount(settings, context)}.\n`);
 }
 
 /**

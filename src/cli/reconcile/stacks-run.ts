@@ -32,6 +32,7 @@ import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
 import { resolveSettingsFromManifests } from '../../stack/settings.ts';
 import { createStack, type RunnableStack } from '../../stack/stack.ts';
 import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
+import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -237,6 +238,7 @@ export async function openStackFolder(
   });
   const { state, locate } = read;
   const settings = resolveSettingsFromManifests({ flags }, context, state.stack.layers);
+  if (command === 'get' || command === 'drift') refuseMissingDataFile(settings, context);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, settings, context);

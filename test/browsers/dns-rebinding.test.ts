@@ -1,6 +1,7 @@
 import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, listen } from '../../src/server/index.ts';
+import { createHeaders } from '../by-hand.ts';
 import { CHROMIUM } from './browser.ts';
 
 const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
@@ -16,7 +17,7 @@ describe.skipIf(isSkipped)(`a page whose name resolves to this machine${isSkippe
     const page = await browser.newPage();
     // The script does not come from this server, but its origin is the same.
     await page.goto(`http://evil.example:${new URL(url).port}/page`);
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const headers = createHeaders();
     const ask = (from: string, init: object): Promise<unknown> =>
       page.evaluate(
         `fetch(${JSON.stringify(from)}, ${JSON.stringify(init)}).then((one) => one.status, () => 'refused')`,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Server } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toCredential, toEdge, withoutReads } from './workspace.ts';
 
@@ -15,14 +16,6 @@ function withAdopt(text: string, id: unknown): string {
   return `${text}lifecycle: { adopt: ${String(id)} }\n`;
 }
 
-/** A request of another user. */
-async function sendRequest(server: Server, [method, path]: readonly [string, string], body?: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const text = body === undefined ? null : JSON.stringify(body);
-  const { ok } = await server.handle(new Request(`https://api.test${path}`, { method, headers, body: text }));
-  expect(ok).toBe(true);
-}
-
 function findEdge(server: Server): string {
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   return String(edge?.['id']);
@@ -32,7 +25,7 @@ function findEdge(server: Server): string {
 async function createAdoptedEdge() {
   const workspace = await createWorkspace();
   const { server, write, edgewise } = workspace;
-  await sendRequest(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+  await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
   const id = findEdge(server);
   await write({ 'edgewise.yaml': STACK + withAdopt(EDGE, id) });
   expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -43,7 +36,7 @@ describe('an adopted resource that is gone', () => {
   it('is missing in drift: in text, counts and metrics', async () => {
     const { edgewise, server, id } = await createAdoptedEdge();
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
-    await sendRequest(server, ['DELETE', `/edges/tcp/${id}`]);
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${id}`);
     const text = await edgewise('drift');
     expect(text.exitCode).toBe(2);
     expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n\n✗ TCPEdge/a\n');
@@ -57,7 +50,7 @@ describe('an adopted resource that is gone', () => {
 
   it('is taken over by its name if another stack recreated it', async () => {
     const { edgewise, server, write, id } = await createAdoptedEdge();
-    await sendRequest(server, ['DELETE', `/edges/tcp/${id}`]);
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${id}`);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const renamed = STACK.replace('name: test', 'name: other') + withAdopt(EDGE, id);
     await write({ 'edgewise.yaml': renamed });
@@ -69,7 +62,7 @@ describe('an adopted resource that is gone', () => {
 });
 
 describe('a resource without a mark', () => {
-  const wipe = async (server: Server, path: string) => sendRequest(server, ['PATCH', path], { metadata: '' });
+  const wipe = async (server: Server, path: string) => sendByHand({ server }, 'PATCH', path, { metadata: '' });
 
   it('is unowned in drift, although its manifest adopted it once', async () => {
     const { edgewise, server, id } = await createAdoptedEdge();
@@ -130,9 +123,12 @@ describe('a resource without a mark', () => {
     const { edgewise, server } = await createWorkspace({
       'edgewise.yaml': STACK + POOL + toCredential('agent'),
     });
-    await sendRequest(server, ['POST', '/credentials'], {});
+    await sendByHand({ server }, 'POST', '/credentials', {});
     for (const description of ['one', 'two'])
-      await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
+      await sendByHand({ server }, 'POST', '/backends/weighted', {
+        backends: { bkdhr_blue: 1 },
+        metadata: description,
+      });
     const { stdout } = await edgewise('plan');
     expect(stdout).not.toContain('predecessor-unclear');
     expect(readOnlyStack((await edgewise('drift --format json')).stdout).counts).toMatchObject({
@@ -145,7 +141,7 @@ describe('a resource without a mark', () => {
 describe('a plan with a target', () => {
   it('says nothing about adoptions outside of its targets, whose kinds it has not read', async () => {
     const { edgewise, write, server } = await createWorkspace();
-    await sendRequest(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     await write({ 'edgewise.yaml': STACK + POOL + withAdopt(EDGE, findEdge(server)) });
     const { exitCode, stdout } = await edgewise('plan --target WeightedBackend/pool');
     expect(stdout).not.toContain('adopt-');
@@ -156,7 +152,7 @@ describe('a plan with a target', () => {
     const needing = EDGE.replace('spec:\n', 'spec:\n  backend: { backend_id: WeightedBackend/pool }\n');
     const { edgewise, write, server } = await createWorkspace();
     const metadata = '{"edgewise":{"stack":"other","name":"pool"}}';
-    await sendRequest(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata });
+    await sendByHand({ server }, 'POST', '/backends/weighted', { backends: { bkdhr_blue: 1 }, metadata });
     const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
     await write({ 'edgewise.yaml': STACK + withAdopt(POOL, pool?.['id']) + needing });
     for (const target of ['WeightedBackend/pool', 'TCPEdge/a']) {

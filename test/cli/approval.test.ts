@@ -3,18 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
+import { sendByHand } from '../by-hand.ts';
 import { changePlan, readOnlyStack } from '../results.ts';
 import { BASE_URL, NOW } from './fake-context.ts';
-import {
-  createWorkspace,
-  STACK,
-  sendByHand,
-  toCredential,
-  toEdge,
-  toManifest,
-  toTranscript,
-  type Workspace,
-} from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
 
 const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
 const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Server } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { BASE_URL, type CommandResult } from './fake-context.ts';
 import { createWorkspace, toManifest } from './workspace.ts';
@@ -50,11 +50,7 @@ async function planTenChanges(form: string): Promise<CommandResult> {
   const { edgewise, write, server, folder } = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await edgewise('apply edgewise.yaml --yes');
   const drifted = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'ours');
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const body = JSON.stringify({ description: 'by hand' });
-  await server.handle(
-    new Request(`${BASE_URL}/edges/tcp/${String(drifted?.['id'])}`, { method: 'PATCH', headers, body }),
-  );
+  await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(drifted?.['id'])}`, { description: 'by hand' });
   await write({ 'edgewise.yaml': AFTER });
   const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
   const planned = await edgewise(`plan edgewise.yaml -o plan.json --format ${form}`, { env });
@@ -211,8 +207,11 @@ describe('a comment on drift', () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': manifest });
     await edgewise('apply edgewise.yaml --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await sendRequest(server, 'PATCH', String(id), { description: 'by hand', hostports: ['1.tcp.example.net:20009'] });
-    await sendRequest(server, 'DELETE', `${String(id)}/ip_restriction`);
+    await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(id)}`, {
+      description: 'by hand',
+      hostports: ['1.tcp.example.net:20009'],
+    });
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
     const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
     const forms = ['markdown', 'html', 'text', 'json'].map((form) => `--report ${form}=drift.${form}`).join(' ');
     await edgewise(`drift edgewise.yaml ${forms}`, { env });
@@ -242,7 +241,7 @@ describe('a comment on drift', () => {
     const { edgewise, server } = await createWorkspace({ 'live/shop/edgewise.yaml': restricted });
     await edgewise('apply -R live --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await sendRequest(server, 'DELETE', `${String(id)}/ip_restriction`);
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
     const { stdout } = await edgewise('drift -R live --format markdown');
     expect(stdout).toContain('> - **shop** (web-team): **access** `TCPEdge/a` is no longer restricted');
   });
@@ -259,11 +258,4 @@ metadata:
 spec:
   hostports: ["1.tcp.example.net:20001"]
 ${fields}`;
-}
-
-async function sendRequest(server: Server, method: string, path: string, body?: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const url = `${BASE_URL}/edges/tcp/${path}`;
-  const content = body === undefined ? {} : { body: JSON.stringify(body) };
-  await server.handle(new Request(url, { method, headers, ...content }));
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const EDGES = Array.from({ length: 5 }, (_, index) => toEdge(`edge-${index}`, 20001 + index)).join('');
@@ -18,9 +19,7 @@ it('shows each resource on one line in a plan, a saved plan, an apply and a comp
   const applied = await edgewise('apply edges.yaml --approved plan.json --yes --compact');
   expect(applied.stdout).not.toContain('hostports');
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
-  const body = JSON.stringify({ description: 'by hand' });
-  await server.handle(new Request(`https://api.test/edges/tcp/${edge?.['id']}`, { method: 'PATCH', headers, body }));
+  await sendByHand({ server }, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'by hand' });
   const drifted = await edgewise('drift edges.yaml --compact --report text=drift.txt');
   expect(drifted.exitCode).toBe(2);
   expect(listEdges(drifted.stdout)).toEqual([

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { describePipeline, readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { sendByHand } from '../by-hand.ts';
 import type { CommandResult } from './fake-context.ts';
-import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 const EDGES = Array.from({ length: 40 }, (_, index) =>
   toEdge(`e${String(index).padStart(2, '0')}`, 20_000 + index),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 /** A service that lists a new resource only some time after it created it. */
@@ -153,12 +154,8 @@ describe('resources that were created in the same second with one mark', () => {
     const workspace = await createStack(POOL);
     await workspace.edgewise(APPLY);
     const [{ metadata } = { metadata: '' }] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-    const body = JSON.stringify({ backends: { bkdhr_a: 1 }, metadata });
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
     for (const _ of [1, 2, 3])
-      await workspace.server.handle(
-        new Request('https://api.test/backends/weighted', { method: 'POST', body, headers }),
-      );
+      await sendByHand(workspace, 'POST', '/backends/weighted', { backends: { bkdhr_a: 1 }, metadata });
     const plans = new Set<string>();
     for (const turns of [0, 1, 2, 3]) {
       const transport: Transport = async (request) => {

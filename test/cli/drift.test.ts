@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
@@ -11,13 +12,6 @@ const RESTRICTED = toManifest('TCPEdge', 'a', {
   hostports: ['1.tcp.example.net:20001'],
   ip_restriction: { ip_policy_ids: ['ipp_office'] },
 });
-const AUTHORIZED = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-
-function toRequest(method: string, path: string, body?: object): Request {
-  const content = body === undefined ? {} : { body: JSON.stringify(body) };
-  return new Request(`https://api.test${path}`, { method, headers: AUTHORIZED, ...content });
-}
-
 describe('drift', () => {
   it('is empty after an apply, and sends only reads', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
@@ -32,13 +26,10 @@ describe('drift', () => {
   it('differs from changes that are not applied yet, and from unmanaged resources', async () => {
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
-    const call = async (method: string, path: string, body: object) =>
-      server.handle(
-        new Request(`https://api.test${path}`, { method, headers: AUTHORIZED, body: JSON.stringify(body) }),
-      );
     for (const { id, hostports } of server.snapshot().resources['TCPEdge'] ?? [])
-      if (String(hostports).endsWith(':20001')) await call('PATCH', `/edges/tcp/${id}`, { description: 'by hand' });
-    await call('POST', '/edges/tcp', { description: 'nobody’s', hostports: ['9.tcp.example.net:9'] });
+      if (String(hostports).endsWith(':20001'))
+        await sendByHand({ server }, 'PATCH', `/edges/tcp/${id}`, { description: 'by hand' });
+    await sendByHand({ server }, 'POST', '/edges/tcp', { description: 'nobody’s', hostports: ['9.tcp.example.net:9'] });
     await write({ 'edgewise.yaml': `${TWO.replace('20002"]', '20003"]')}${toEdge('c', 20004)}` });
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(exitCode).toBe(2);
@@ -51,17 +42,9 @@ describe('drift', () => {
   it('reports a value that another resource took, and fails for a target that names nothing', async () => {
     const { edgewise, server, recorder, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
-    const call = (method: string, path: string, body?: object) =>
-      server.handle(
-        new Request(`https://api.test${path}`, {
-          method,
-          headers: AUTHORIZED,
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        }),
-      );
     const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
-    await call('DELETE', `/edges/tcp/${lost?.['id']}`);
-    await call('POST', '/edges/tcp', { hostports: lost?.['hostports'] });
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${lost?.['id']}`);
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: lost?.['hostports'] });
     recorder.take();
     const taken = await edgewise('drift edgewise.yaml --report metrics=taken.prom --report json=taken.json');
     const refused =
@@ -101,7 +84,7 @@ describe('drift', () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
     const forms = ['json', 'markdown', 'html', 'github', 'sarif', 'junit', 'metrics'];
     const reports = forms.map((form) => ` --report ${form}=drift.${form}`).join('');
     const { exitCode, stdout } = await edgewise(`drift${reports}`);
@@ -153,8 +136,8 @@ spec:
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': text });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
-    await server.handle(toRequest('PATCH', `/edges/tcp/${String(id)}`, { description: 'by hand' }));
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
+    await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(id)}`, { description: 'by hand' });
     const forms = ['markdown', 'html', 'json', 'github'];
     const { stdout } = await edgewise(`drift${forms.map((form) => ` --report ${form}=drift.${form}`).join('')}`);
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
@@ -185,7 +168,7 @@ spec:
     const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
     const doubt = 'the earlier value is unknown';
     expect((await edgewise('drift')).stdout).not.toContain(doubt);
     await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
@@ -196,7 +179,7 @@ spec:
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     await edgewise('apply --yes');
     for (let index = 0; index < 25; index += 1)
-      await server.handle(toRequest('POST', '/edges/tcp', { description: 'somebody’s' }));
+      await sendByHand({ server }, 'POST', '/edges/tcp', { description: 'somebody’s' });
     const edges = server.snapshot().resources['TCPEdge'] ?? [];
     const unmanaged = edges.filter(({ description }) => description === 'somebody’s').map(({ id }) => String(id));
     expect(unmanaged).toHaveLength(25);
@@ -219,7 +202,7 @@ spec:
     const { edgewise, server, folder, write } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');
     const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('PATCH', `/edges/tcp/${edge?.id}`, { description: 'by hand' }));
+    await sendByHand({ server }, 'PATCH', `/edges/tcp/${edge?.id}`, { description: 'by hand' });
     await write({
       'edgewise.yaml': TWO.replace('\n---', '\nspec: { policies: [freeze] }\n---'),
       'freeze/policy.yaml': toManifest('Policy', 'freeze', {
@@ -243,9 +226,9 @@ spec:
     await edgewise('apply --yes');
     const [first, second] = server.snapshot().resources['TCPEdge'] ?? [];
     const port = (edge: typeof first) => String(edge?.['hostports']);
-    await server.handle(toRequest('PATCH', `/edges/tcp/${first?.id}`, { description: 'by hand' }));
+    await sendByHand({ server }, 'PATCH', `/edges/tcp/${first?.id}`, { description: 'by hand' });
     const more = { metadata: '', hostports: [port(second), '1.tcp.example.net:20009'] };
-    await server.handle(toRequest('PATCH', `/edges/tcp/${second?.id}`, more));
+    await sendByHand({ server }, 'PATCH', `/edges/tcp/${second?.id}`, more);
     const old = port(first).split(':')[1] ?? '';
     await write({ 'edgewise.yaml': TWO.replace(`${old}"]`, `${old}"]\n  description: in git`) });
     const { stdout } = await edgewise('drift');
@@ -261,8 +244,8 @@ spec:
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
-    await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'] }));
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${lost?.['id']}`);
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: lost?.['hostports'] });
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
     const forms = ['json', 'markdown', 'html', 'github', 'sarif', 'junit', 'metrics'];
     const { exitCode, stdout } = await edgewise(
@@ -285,9 +268,9 @@ spec:
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
     await edgewise('apply --yes');
     const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
-    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${lost?.['id']}`);
     const policies = { ip_policy_ids: ['ipp_office'] };
-    await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'], ip_restriction: policies }));
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: lost?.['hostports'], ip_restriction: policies });
     const { exitCode, stdout } = await edgewise('drift');
     expect(exitCode).toBe(2);
     expect(stdout).toContain('Unowned: without the mark of this stack');
@@ -300,8 +283,8 @@ spec:
       const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': TWO });
       await edgewise('apply --yes');
       const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
-      await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.['id']}`));
-      await server.handle(toRequest('POST', '/edges/tcp', { hostports: lost?.['hostports'] }));
+      await sendByHand({ server }, 'DELETE', `/edges/tcp/${lost?.['id']}`);
+      await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: lost?.['hostports'] });
       const { stdout } = await edgewise(`drift --format ${form}`);
       expect(stdout.replaceAll(/<[^>]*>/g, '')).toMatch(/hostports [^"\n]* is claimed by|claimed-elsewhere/);
     },

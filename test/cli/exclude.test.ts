@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
@@ -19,13 +20,7 @@ describe('--exclude', () => {
   it('leaves out a resource that blocks the stack, and applies the rest', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) + toEdge('b', 20002) });
     const { edgewise, server } = workspace;
-    await server.handle(
-      new Request('https://api.test/edges/tcp', {
-        method: 'POST',
-        headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-        body: '{"hostports":["1.tcp.example.net:20001"]}',
-      }),
-    );
+    await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     const blocked = await edgewise('apply --yes');
     expect(blocked).toMatchObject({
       exitCode: 5,

@@ -2,6 +2,7 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
@@ -292,14 +293,8 @@ describe('a value that the state calls sensitive', () => {
     const route = { id: 'edghtsrt_1', edge_id: 'edghts_1' };
     const add = { 'x-key': 'live-value', authorization: 'Bearer live-value' };
     const { edgewise, write, server } = await createAccount();
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    await server.handle(
-      new Request('https://api.test/edges/https/edghts_1/routes/edghtsrt_1/request_headers', {
-        method: 'PUT',
-        headers,
-        body: JSON.stringify({ add, remove: ['x-internal-name'] }),
-      }),
-    );
+    const path = '/edges/https/edghts_1/routes/edghtsrt_1/request_headers';
+    await sendByHand({ server }, 'PUT', path, { add, remove: ['x-internal-name'] });
     const listed = STATE['resources'];
     const block = [attribute('request_headers'), { type: 'index', value: { value: 0, type: 'number' } }];
     const resource = {

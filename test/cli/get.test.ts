@@ -6,6 +6,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer } from '../../src/server/index.ts';
+import { createRequest, sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
 import { NOW } from './fake-context.ts';
@@ -180,9 +181,7 @@ describe('get', () => {
       expect(toTranscript(result), form).not.toContain('SECRET');
       if (form === 'value=id') expect(result.stdout).toBe(`${id}\n`);
     }
-    const answer = await transport(
-      new Request('https://api.test/credentials', { headers: { authorization: 'Bearer dev', 'service-version': '2' } }),
-    );
+    const answer = await transport(createRequest('GET', '/credentials'));
     expect(await answer.text()).toContain('SECRET');
   });
 
@@ -191,9 +190,8 @@ describe('get', () => {
     const [edge] = (server.snapshot().resources['TCPEdge'] ?? []).filter(({ metadata }) =>
       String(metadata).includes('"test"'),
     );
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const body = JSON.stringify({ metadata: edge?.['metadata'], hostports: ['1.tcp.example.net:1'] });
-    await server.handle(new Request('https://api.test/edges/tcp', { method: 'POST', headers, body }));
+    const copy = { metadata: edge?.['metadata'], hostports: ['1.tcp.example.net:1'] };
+    await sendByHand({ server }, 'POST', '/edges/tcp', copy);
     const { stdout } = await edgewise('get edgewise.yaml TCPEdge/postgres --format name');
     expect(stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),

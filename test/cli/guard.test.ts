@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import { GENERAL_FORMAT_NAMES } from '../../src/report/formats.ts';
 import type { Server } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { changePlan } from '../results.ts';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
@@ -42,12 +43,7 @@ function listEdges(server: Server): readonly string[] {
 async function copyEdges(server: Server, count: number): Promise<void> {
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
   for (let index = 0; index < count; index += 1) {
-    const request = new Request('https://api.test/edges/tcp', {
-      method: 'POST',
-      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-      body: JSON.stringify({ metadata: edge?.['metadata'] }),
-    });
-    expect((await server.handle(request)).status).toBe(201);
+    await sendByHand({ server }, 'POST', '/edges/tcp', { metadata: edge?.['metadata'] });
   }
 }
 
@@ -220,12 +216,7 @@ describe('duplicates', () => {
     await copyEdges(server, 1);
     await edgewise('plan edgewise.yaml -o plan.json');
     const [kept, copy] = listEdges(server);
-    await server.handle(
-      new Request(`https://api.test/edges/tcp/${kept}`, {
-        method: 'DELETE',
-        headers: { authorization: 'Bearer dev', 'service-version': '2' },
-      }),
-    );
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${kept}`);
     const { exitCode, stdout } = await edgewise('apply edgewise.yaml --approved plan.json --yes');
     expect(stdout).toContain('Approved, but not in this plan:');
     expect(stdout).toContain(

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const toUser = (description: string): string =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 /**
  * Services that leave out `enabled` of a module, for one value or for both. What others show decides what that means; without

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
-import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from './workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 const POOL = 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
 const toStack = (text: string): string =>

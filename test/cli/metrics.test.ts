@@ -2,6 +2,7 @@ import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GAUGES, renderDriftMetrics } from '../../src/report/machine/metrics.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createDrift, createDriftedChange } from '../report/sample-reports.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
@@ -142,13 +143,7 @@ describe('metrics', () => {
       'b.yaml': toStack('b', toEdge('c', 20003)),
     });
     for (const file of ['a.yaml', 'b.yaml']) await workspace.edgewise(`apply ${file} --yes`);
-    await workspace.server.handle(
-      new Request('https://api.test/edges/tcp', {
-        method: 'POST',
-        headers: { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' },
-        body: '{}',
-      }),
-    );
+    await sendByHand(workspace, 'POST', '/edges/tcp', {});
     const account = listAccount(await readMetrics(workspace, 'a.yaml'));
     const url = 'base_url="https://api.test"';
     expect(account).toContain(`edgewise_account_resources{${url},kind="TCPEdge",managed="yes"} 3`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 const CA = 'ca_one';
 /** Modules of HTTPS edges have no mark. */

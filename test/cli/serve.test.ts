@@ -7,6 +7,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { run } from '../../src/cli/run.ts';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { createHeaders } from '../by-hand.ts';
 import { NOW } from './fake-context.ts';
 
 /** Runs `serve` until `stop` is called. */
@@ -62,7 +63,7 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
-const HEADERS = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+const HEADERS = createHeaders();
 
 it('prints one line with its URL, logs requests, keeps its data, and stops on a signal', async () => {
   const folder = await createFolder();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule, StoredForm } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 /** Services that store and show values in forms of their own. */
@@ -305,7 +306,7 @@ describe('a description or metadata that the service spells otherwise', () => {
     );
     await workspace.write({ 'edgewise.yaml': toPool('Blue') });
     const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-    await sendToServer(workspace, `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
+    await sendByHand(workspace, 'PATCH', `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('changed at the service');
@@ -492,9 +493,3 @@ describe('a credential or certificate that the service does not store as asked',
     expect(workspace.server.snapshot().resources['Credential'] ?? []).toEqual([]);
   });
 });
-
-async function sendToServer({ server }: Workspace, path: string, body: object): Promise<void> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
-  expect((await server.handle(request)).status).toBe(200);
-}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
-import { createWorkspace, STACK, sendByHand } from './workspace.ts';
+import { createWorkspace, STACK } from './workspace.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-07-01T12:00:00Z');

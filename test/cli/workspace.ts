@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
@@ -56,22 +55,6 @@ export async function openWorkspace(
   const edgewise: Workspace['edgewise'] = (line, more) =>
     runCommand(line.split(' '), { cwd: folder, transport: recorder.transport, ...more });
   return { folder, server, recorder, edgewise, write, remove };
-}
-
-/** Sends a request as a user without manifests. Returns the body; throws if the request is rejected. */
-export async function sendByHand(
-  { server }: Pick<Workspace, 'server'>,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<JsonObject> {
-  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const response = await server.handle(new Request(`https://api.test${path}`, init));
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  const found = parseJson(text);
-  return isJsonObject(found) ? found : {};
 }
 
 /** The output of a command as one text, as a person sees it. */

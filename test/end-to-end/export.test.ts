@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { atUrl, sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 import { createUnmanagedAccount } from './unmanaged-account.ts';
@@ -82,9 +83,7 @@ describe('an account of 300 unmanaged resources', () => {
   }
 
   async function patch(path: string, body: object): Promise<void> {
-    const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
-    const response = await fetch(`${server.url}${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
-    expect(response.status, await response.text()).toBe(200);
+    await sendByHand(atUrl(server.url, API_KEY), 'PATCH', path, body);
   }
 });
 

@@ -10,6 +10,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 import { selectEvenly } from '../tries.ts';
@@ -66,7 +67,8 @@ describe('a process that is killed', () => {
 
   async function createNothing(): Promise<Scene> {
     const server = openServer({});
-    for (const [path, body] of OTHER_USER_REQUESTS) await sendCreate(server, path, JSON.stringify(body));
+    for (const [path, body] of OTHER_USER_REQUESTS)
+      await sendByHand({ server, key: API_KEY, baseUrl: BASE_URL }, 'POST', path, body);
     return { seed: server.snapshot(), tokens: join(folder, 'no-tokens') };
   }
 
@@ -211,12 +213,6 @@ async function applyUntilKilled(victim: Victim) {
 
 function openServer(seed: ServerSeed): Server {
   return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed: { externals: EXTERNAL_IDS, ...seed } });
-}
-
-async function sendCreate(server: Server, path: string, body: string): Promise<void> {
-  const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
-  const response = await server.handle(new Request(`${BASE_URL}${path}`, { method: 'POST', headers, body }));
-  expect(response.status).toBeLessThan(300);
 }
 
 /** Runs a command line in this process, which takes a fraction of the time. */

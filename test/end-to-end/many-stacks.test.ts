@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFetchTransport } from '../../src/client/undici-transport.ts';
+import { atUrl, sendByHand } from '../by-hand.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { hideVersion } from '../hide-version.ts';
 import { commitAll, git } from '../repository/tree.ts';
@@ -144,10 +145,8 @@ describe('a repository of twenty stacks', () => {
   }
 
   async function changeByHand(id: string): Promise<void> {
-    const headers = { authorization: 'Bearer key', 'service-version': '2', 'content-type': 'application/json' };
-    const body = JSON.stringify({ description: 'changed by hand' });
-    const { status } = await fetch(`${server.url}/edges/tcp/${id}`, { method: 'PATCH', headers, body });
-    expect(status).toBe(200);
+    const body = { description: 'changed by hand' };
+    await sendByHand(atUrl(server.url, 'key'), 'PATCH', `/edges/tcp/${id}`, body);
   }
 
   /** Removes the parts that differ in each run. */

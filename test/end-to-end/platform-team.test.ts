@@ -12,6 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { atUrl, sendByHand } from '../by-hand.ts';
 import { hideVersion } from '../hide-version.ts';
 import { commitAll, git } from '../repository/tree.ts';
 import { COMPILED } from '../setup.ts';
@@ -110,14 +112,8 @@ describe('a platform team with twenty stacks', () => {
   }
 
   /** Sends a request as a user without manifests. */
-  async function call(method: string, path: string, body?: object): Promise<Record<string, never>> {
-    const response = await fetch(`${server.url}${path}`, {
-      method,
-      headers: { authorization: 'Bearer key', 'service-version': '2', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    expect(response.status).toBeLessThan(300);
-    return response.status === 204 ? {} : ((await response.json()) as Record<string, never>);
+  function call(method: string, path: string, body?: object): Promise<JsonObject> {
+    return sendByHand(atUrl(server.url, 'key'), method, path, body);
   }
 
   /** Returns the output without the parts that differ in each run. */

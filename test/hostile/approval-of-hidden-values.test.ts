@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { changePlan, readOnlyStack } from '../results.ts';
 
 /** Values that no output shows, and that are in clear in a manifest: an approval covers them, and a plan file has none. */

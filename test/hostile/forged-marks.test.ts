@@ -3,7 +3,8 @@ import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toFieldDigest } from '../../src/model/mark.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
 /** Another user of the account changes a resource, and writes into its mark what would hide that or excuse it. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRequest } from '../by-hand.ts';
 import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
 import { toStack } from '../repository/tree.ts';
@@ -53,8 +54,7 @@ async function editPlan({ read, write }: Scene, change: (plan: Record<string, un
 }
 
 async function listLive({ server }: Scene): Promise<string> {
-  const headers = { authorization: `Bearer ${KEY}`, 'service-version': '2' };
-  const found = await fetch(`${server.url}/edges/tcp`, { headers });
+  const found = await fetch(createRequest('GET', '/edges/tcp', undefined, { key: KEY, baseUrl: server.url }));
   const text = await found.text();
   expect(text).toContain('"tcp_edges":');
   return text;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
+import { createRequest } from '../by-hand.ts';
 import { runEdgewise, startServerProcess } from '../end-to-end/processes.ts';
 import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, readAll, STACK, TOKEN, toEdge } from './secret-values.ts';
@@ -168,9 +169,7 @@ describe('a service that echoes the key', () => {
     const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
     const echo = await startListener(async (request, response) => {
       const answer = await server.handle(
-        new Request(`http://service.invalid${request.url}`, {
-          headers: { authorization: `Bearer ${KEY}`, 'service-version': '2' },
-        }),
+        createRequest('GET', request.url ?? '', undefined, { key: KEY, baseUrl: 'http://service.invalid' }),
       );
       const body = await answer.text();
       const held = {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
-import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 
 /** An author reads a secret as a variable, a variable as a secret, or a token of the build system as either. */
 

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '../../src/model/json.ts';
+import { sendByHand } from '../by-hand.ts';
 import { type CommandResult, type FakeOptions, runCommand } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 
 /** A diagnostic quotes lines of a manifest, and a secret is in them, in whatever style of YAML. */
 

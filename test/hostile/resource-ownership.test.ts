@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { sendByHand } from '../by-hand.ts';
 import { NOW } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
+import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
 /** A mark decides which stack owns a resource. Each member of this table is a live resource, and every command must agree on its owner. */

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { listFormatNames } from '../../src/report/formats.ts';
 import { parseApiKey } from '../../src/server/index.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
 /** Secrets in fields that the tables mark: `${secret:NAME}`, live values, and values in clear text. */
@@ -33,18 +34,6 @@ function edgeWithConfig(config: object): string {
   });
 }
 
-/** Sends a request to the service as another client. */
-async function send({ server }: Workspace, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await server.handle(
-    new Request(`http://service.test${path}`, {
-      method,
-      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }),
-  );
-  return response.json();
-}
-
 /** Returns everything that a run produced: its output, and each file in its folder except the manifests. */
 function readAll({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }, folder: string): string {
   const files = readdirSync(folder, { recursive: true }).map(String);
@@ -66,7 +55,7 @@ describe('a secret in a header', () => {
   it('is sent, and appears in no output of any command', async () => {
     const files = { 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER, 'x-api-key': CLEAR }) };
     const workspace = await createWorkspace(files);
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
     const { edgewise, folder } = workspace;
     for (const line of [
       'validate --format json',
@@ -82,7 +71,7 @@ describe('a secret in a header', () => {
       const ended = await edgewise(line, OFFERED);
       expectNoValue(readAll(ended, folder));
     }
-    expect(await send(workspace, 'GET', PATH)).toMatchObject({
+    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({
       add: { authorization: `Bearer ${SECRET}`, 'x-api-key': CLEAR },
     });
     expect(await edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 0 });
@@ -92,7 +81,7 @@ describe('a secret in a header', () => {
   it('is in no message, although the service quotes it when it rejects the request', async () => {
     const files = { 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER, 'x-api-key': CLEAR }) };
     const workspace = await createWorkspace(files);
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
     const quoting =
       (status: number, method: string): Transport =>
       async (request) => {
@@ -112,7 +101,7 @@ describe('a secret in a header', () => {
     'is a failure as the one value that a script asks for, and prints nothing: %s',
     async (field) => {
       const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
-      await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+      await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
       const line = `get HTTPSEdgeRoute/checkout --format value=${field}`;
       const { exitCode, stdout, stderr } = await workspace.edgewise(line, OFFERED);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
@@ -159,7 +148,7 @@ describe('a secret in a header', () => {
 
   it('is shown by the name of its variable, and a live value by a number', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
     const { stdout } = await workspace.edgewise('plan', OFFERED);
     expect(stdout).toContain('request_headers.add.authorization: (hidden 1) → Bearer (secret UPSTREAM)');
   });
@@ -176,8 +165,8 @@ describe('a secret in a header', () => {
       'live/b/edgewise.yaml':
         STACK.replace('test', 'b') + routeWithHeaders({ a: 'stated' }).replaceAll(ROUTE, OTHER_ROUTE),
     });
-    await send(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2` } });
-    await send(workspace, 'PUT', PATH.replace(ROUTE, OTHER_ROUTE), { add: { a: `${LIVE}2`, c: `${LIVE}3` } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2` } });
+    await sendByHand(workspace, 'PUT', PATH.replace(ROUTE, OTHER_ROUTE), { add: { a: `${LIVE}2`, c: `${LIVE}3` } });
     for (const line of lines) {
       const { stdout } = await workspace.edgewise(line);
       // If each stack numbered its values alone, each would have 1 and 2.
@@ -189,7 +178,7 @@ describe('a secret in a header', () => {
 
   it('has the same number for equal values, and another for others', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({}) });
-    await send(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2`, c: LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { a: LIVE, b: `${LIVE}2`, c: LIVE } });
     const { stdout } = await workspace.edgewise('plan');
     expect(stdout).toMatch(/a: \(hidden 1\).*\n.*b: \(hidden 2\).*\n.*c: \(hidden 1\)/);
   });
@@ -200,7 +189,7 @@ describe('a secret in a header', () => {
     const other = { env: { ...OFFERED.env, UPSTREAM: `${SECRET}-2` } };
     expect(await workspace.edgewise('plan --detailed-exitcode', other)).toMatchObject({ exitCode: 2 });
     expect(await workspace.edgewise('apply --yes', other)).toMatchObject({ exitCode: 0 });
-    expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}-2` } });
+    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}-2` } });
   });
 
   it('is in no digest: not in a plan file, and not in a mark', async () => {
@@ -230,7 +219,7 @@ describe('a secret in a header', () => {
     expect(exitCode).toBe(3);
     expect(stderr).toContain('HTTPSEdgeRoute/checkout needs the value of UPSTREAM');
     expect(stderr).toContain('--secret UPSTREAM');
-    expect(await send(workspace, 'GET', PATH)).toMatchObject({ status_code: 404 });
+    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({ status_code: 404 });
   });
 
   it('is removed from an error of the service that contains it', async () => {
@@ -263,7 +252,7 @@ describe('a secret in a header', () => {
 describe('a live value that may be secret', () => {
   it('is shown with --show-secrets, unlike the value of a variable', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, b: `Bearer ${SECRET}` } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE, b: `Bearer ${SECRET}` } });
     const { stdout } = await workspace.edgewise('plan --show-secrets', OFFERED);
     expect(stdout).toMatch(/- value-set-by-hand-4711\n\s+\+ Bearer \(secret UPSTREAM\)/);
     expect(stdout).not.toContain(SECRET);
@@ -285,7 +274,7 @@ describe('a live value that may be secret', () => {
 
   it('is exported as a variable, and the exported manifest changes nothing', async () => {
     const workspace = await createWorkspace();
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE } });
     const { stdout } = await workspace.edgewise(`export --modules-of ${EDGE}/${ROUTE}`);
     const [, name = ''] = /secret:(\w+)\}/.exec(stdout) ?? [];
     expect(stdout).toContain(`Set these variables, and offer them: --secret ${name}.`);
@@ -302,7 +291,9 @@ describe('a live value that may be secret', () => {
   it('is not exported if it is a number, because no variable can stand for one', async () => {
     const workspace = await createWorkspace();
     const actions = [{ type: 'add-headers', config: { token: { code: 4711_4711 } } }];
-    await send(workspace, 'POST', '/edges/tcp', { policy: { inbound: [{ name: '', expressions: [], actions }] } });
+    await sendByHand(workspace, 'POST', '/edges/tcp', {
+      policy: { inbound: [{ name: '', expressions: [], actions }] },
+    });
     const { stdout, stderr } = await workspace.edgewise('export');
     expect(stdout + stderr).toContain(
       'it has a number below a name of a secret, and no variable can stand for a number',
@@ -313,12 +304,12 @@ describe('a live value that may be secret', () => {
   it('is not accepted as a secret of the manifest', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + edgeWithConfig({ token: `${D}{secret:UPSTREAM}` }) });
     await workspace.edgewise('apply --yes', OFFERED);
-    const list = (await send(workspace, 'GET', '/edges/tcp')) as { tcp_edges: { id: string; policy: object }[] };
+    const list = (await sendByHand(workspace, 'GET', '/edges/tcp')) as { tcp_edges: { id: string; policy: object }[] };
     const [edge] = list.tcp_edges;
     const forged = JSON.parse(
       JSON.stringify(edge?.policy).replace(`"${SECRET}"`, `{"$secret":"${D}{secret:UPSTREAM}"}`),
     );
-    await send(workspace, 'PATCH', `/edges/tcp/${edge?.id}`, { policy: forged });
+    await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge?.id}`, { policy: forged });
     expect(await workspace.edgewise('plan --detailed-exitcode', OFFERED)).toMatchObject({ exitCode: 2 });
   });
 });
@@ -339,7 +330,7 @@ describe('a manifest', () => {
   it('accepts the text of a placeholder, escaped', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'x-a': `${D}${D}{secret:NAME}` }) });
     await workspace.edgewise('apply --yes');
-    expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { 'x-a': `${D}{secret:NAME}` } });
+    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({ add: { 'x-a': `${D}{secret:NAME}` } });
   });
 
   it('causes a warning for a secret in clear text, without its line', async () => {
@@ -354,9 +345,9 @@ describe('a manifest', () => {
 describe('a saved plan with secrets', () => {
   it('is applied with the values of the variables, although hidden values have other numbers', async () => {
     const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }) });
-    await send(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
+    await sendByHand(workspace, 'PUT', PATH, { add: { authorization: LIVE, 'x-other': LIVE } });
     await workspace.edgewise('plan . -o plan.json', OFFERED);
     expect(await workspace.edgewise('apply . --approved plan.json --yes', OFFERED)).toMatchObject({ exitCode: 0 });
-    expect(await send(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}` } });
+    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({ add: { authorization: `Bearer ${SECRET}` } });
   });
 });

@@ -18,7 +18,8 @@ import { renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 import { fromFileJson } from '../../src/model/secret-value.ts';
 import type { FieldPath } from '../../src/model/state.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
 /** An author of manifests, or another user of the account, spells what looks like a hidden value. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { sendByHand } from '../by-hand.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toTranscript, type Workspace, withoutReads } from '../cli/workspace.ts';
 import { getObject } from '../server/caller.ts';
@@ -44,10 +45,7 @@ async function createInventedWorkspace(manifest = MANIFEST): Promise<Coast> {
       name,
     );
     const [resource] = workspace.server.snapshot().resources[name] ?? [];
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const request = { method: 'PATCH', headers, body: JSON.stringify(body) };
-    const answer = await workspace.server.handle(new Request(`https://api.test${path}/${resource?.['id']}`, request));
-    expect(answer.status).toBe(200);
+    await sendByHand(workspace, 'PATCH', `${path}/${resource?.['id']}`, body);
   };
   return { ...workspace, edgewise, wait, show, change };
 }

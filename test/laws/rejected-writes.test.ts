@@ -5,6 +5,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, type Workspace } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 import { createDependentResource } from '../simulation/other-user.ts';
@@ -108,14 +109,7 @@ function toText(stack: TestStack): string {
 function toShared({ server }: Workspace): SharedService {
   return {
     resources: () => server.snapshot().resources,
-    call: async (method, path, body) => {
-      const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      const response = await server.handle(new Request(`https://api.test${path}`, init));
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
-      return text === '' ? {} : JSON.parse(text);
-    },
+    call: (method, path, body) => sendByHand({ server }, method, path, body),
   };
 }
 

@@ -23,6 +23,7 @@ import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { parsePlan } from '../../src/stack/parse-plan.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
 import { listKnownIds } from './known-ids.ts';
 import { type Layout, renderStack } from './render-stack.ts';
@@ -241,17 +242,8 @@ export class World {
 
   /** Sends a request of another user. Throws if it is rejected. */
   async call(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
-    const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
-    const request = new Request(`${BASE_URL}${path}`, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
     this.#seconds += 1;
-    const response = await this.server.handle(request);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
-    return text === '' ? {} : JSON.parse(text);
+    return sendByHand({ server: this.server, key: API_KEY, baseUrl: BASE_URL }, method, path, body);
   }
 
   /** Returns all resources of the server. */

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { readRepository, refreshPins } from '../../.ci/repository.ts';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { atUrl, sendByHand } from '../by-hand.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, startFakeForge, WORKFLOW_TOKEN } from '../forge/fake-forge.ts';
 import { toRepository, toStack } from '../repository/tree.ts';
@@ -417,16 +418,10 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
   }
 
   async function changeBehindItsBack(description: string): Promise<void> {
-    const headers = {
-      authorization: 'Bearer key-of-the-pipeline',
-      'service-version': '2',
-      'content-type': 'application/json',
-    };
-    const list: unknown = await (await fetch(`${service.url}/edges/tcp`, { headers })).json();
+    const account = atUrl(service.url, 'key-of-the-pipeline');
+    const list = await sendByHand(account, 'GET', '/edges/tcp');
     const id = /edgtcp_\w+/.exec(JSON.stringify(list))?.[0];
-    const body = JSON.stringify({ description });
-    const response = await fetch(`${service.url}/edges/tcp/${id}`, { method: 'PATCH', headers, body });
-    expect(response.status).toBe(200);
+    await sendByHand(account, 'PATCH', `/edges/tcp/${id}`, { description });
   }
 });
 

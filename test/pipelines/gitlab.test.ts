@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { atUrl, sendByHand } from '../by-hand.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { type FakeForge, PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
 import { toRepository, toStack } from '../repository/tree.ts';
@@ -330,14 +331,10 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
 
   async function changeByHand(description: string): Promise<void> {
     const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-    const headers = { ...HEADERS, authorization: 'Bearer key-of-the-pipeline' };
-    const body = JSON.stringify({ description });
-    const response = await fetch(`${service.url}/edges/tcp/${edge?.['id']}`, { method: 'PATCH', headers, body });
-    expect(response.status).toBe(200);
+    const account = atUrl(service.url, 'key-of-the-pipeline');
+    await sendByHand(account, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description });
   }
 });
-
-const HEADERS = { 'service-version': '2', 'content-type': 'application/json' };
 
 /** Lists the result of each job from the end of the output. */
 function listJobs({ output }: ToolResult): readonly string[] {

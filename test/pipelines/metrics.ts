@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHeaders } from '../by-hand.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 
 /** Metrics of different stacks, as a file or a Pushgateway contains them. */
@@ -90,4 +91,4 @@ async function writeMetrics(nowMs: number, circumstances: Circumstances): Promis
   return readFile(join(folder, 'stack.prom'), 'utf8');
 }
 
-const HEADERS = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+const HEADERS = createHeaders();

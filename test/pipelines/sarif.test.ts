@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { assertDefined } from '../../src/model/errors.ts';
 import { renderSarifReport } from '../../src/report/machine/sarif.ts';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 import { REPORTS } from '../report/sample-reports.ts';
 import { describeWith, runTool } from './tools.ts';
@@ -69,13 +70,7 @@ function createIncompleteLog(part: string): unknown {
 /** Writes a broken mark: no manifest contains its position. */
 async function writeBrokenMark({ server }: Workspace): Promise<void> {
   const metadata = JSON.stringify({ edgewise: { stack: 7 } });
-  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
-  const request = new Request('https://api.test/edges/tcp', {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ metadata }),
-  });
-  expect((await server.handle(request)).status).toBe(201);
+  await sendByHand({ server }, 'POST', '/edges/tcp', { metadata });
 }
 
 vi.setConfig({ testTimeout: 120_000 });

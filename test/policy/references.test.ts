@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { toPolicyText } from './policy-text.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, sendByHand, toManifest } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });

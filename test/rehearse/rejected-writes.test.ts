@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listFormatNames } from '../../src/report/formats.ts';
-import { createWorkspace, STACK, sendByHand, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 
 const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
 const USER = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBackend/pool' } });

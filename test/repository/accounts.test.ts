@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
+import { createRequest } from '../by-hand.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toCredential, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
@@ -37,8 +38,7 @@ async function createAccounts(files: Readonly<Record<string, string>>): Promise<
     edgewise: (line, more = {}) =>
       workspace.edgewise(line, { transport, ...more, env: { EDGEWISE_API_KEY: '', ...KEYS, ...more.env } }),
     listNames: async (key) => {
-      const headers = { authorization: `Bearer ${key}`, 'service-version': '2' };
-      const answer = await servers.get(key)?.handle(new Request('https://api.test/edges/tcp', { headers }));
+      const answer = await servers.get(key)?.handle(createRequest('GET', '/edges/tcp', undefined, { key }));
       const { tcp_edges: edges } = JSON.parse((await answer?.text()) ?? '{}');
       return edges.map(({ metadata }: { readonly metadata: string }) => JSON.parse(metadata).edgewise.name).sort();
     },

@@ -1,6 +1,7 @@
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from './tree.ts';
@@ -124,9 +125,7 @@ describe('a hand-over in git', () => {
       'live/b/edgewise.yaml': `${toStack('b')}${toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } }, taken)}`,
     });
     expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const body = JSON.stringify({ metadata, backends });
-    await server.handle(new Request('https://api.test/backends/weighted', { method: 'POST', headers, body }));
+    await sendByHand({ server }, 'POST', '/backends/weighted', { metadata, backends });
     recorder.take();
     const alone = await edgewise('plan live/a --allow-deletes');
     const all = await edgewise('plan -R live --allow-deletes');

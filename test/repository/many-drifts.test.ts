@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, sendByHand, toEdge, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
 
 const FORMS = ['json', 'markdown', 'html', 'github', 'sarif', 'junit'];

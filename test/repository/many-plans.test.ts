@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { hideVersion } from '../hide-version.ts';
 import { readPage } from '../report/html-tree.ts';
@@ -253,12 +254,10 @@ describe('checks of many stacks', () => {
       'c/edgewise.yaml': toStack('c') + toManifest('TCPEdge', 'c', edge(20003)),
     });
     await edgewise('apply -R --yes');
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const call = (method: string, path: string, body?: string) =>
-      server.handle(new Request(`https://api.test${path}`, { method, headers, ...(body !== undefined && { body }) }));
     for (const { id, hostports } of server.snapshot().resources['TCPEdge'] ?? [])
-      if (!String(hostports).endsWith(':20001')) await call('DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
-    await call('POST', '/edges/tcp', '{"description":"of-nobody"}');
+      if (!String(hostports).endsWith(':20001'))
+        await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
+    await sendByHand({ server }, 'POST', '/edges/tcp', { description: 'of-nobody' });
     const forms = ['markdown', 'html', 'sarif', 'junit'];
     const { stdout } = await edgewise(`drift -R ${forms.map((form) => `--report ${form}=all.${form}`).join(' ')}`);
     expect(stdout).toMatch(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, sendByHand, toManifest, type Workspace } from '../cli/workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from './tree.ts';
 
 /** Stacks that exchange unique values: each needs what the other one has, so none can be the first. */

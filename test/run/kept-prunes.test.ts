@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
 
@@ -75,13 +76,8 @@ describe('a run in which a stack cannot be read', () => {
     });
     await workspace.edgewise('apply -R live --yes');
     const [original] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-    await workspace.recorder.transport(
-      new Request('https://api.test/backends/weighted', {
-        method: 'POST',
-        headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
-        body: JSON.stringify({ backends: { bkdhr_a: 1 }, metadata: original?.['metadata'] }),
-      }),
-    );
+    const { metadata } = original ?? {};
+    await sendByHand(workspace, 'POST', '/backends/weighted', { backends: { bkdhr_a: 1 }, metadata });
     const [, copy] = listIds(workspace, 'WeightedBackend');
     await workspace.write({ 'live/b/pool.yaml': '}{' });
     workspace.recorder.take();

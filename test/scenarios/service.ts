@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 import type { Setup } from './setup.ts';
@@ -53,10 +54,8 @@ async function call(
   { request, body }: { readonly request: string; readonly body: Json | undefined },
 ): Promise<void> {
   const [method = '', path = ''] = fillIds(server, request).split(' ');
-  const headers = { authorization: `Bearer ${key}`, 'service-version': '2', 'content-type': 'application/json' };
-  const text = body === undefined ? {} : { body: fillIds(server, JSON.stringify(body)) };
-  const response = await server.handle(new Request(`${BASE_URL}${path}`, { method, headers, ...text }));
-  if (response.status >= 300) throw new Error(`${request} got ${response.status}: ${await response.text()}`);
+  const content = body === undefined ? undefined : JSON.parse(fillIds(server, JSON.stringify(body)));
+  await sendByHand({ server, key, baseUrl: BASE_URL }, method, path, content);
 }
 
 /** Replaces `{Kind/name}` with the id of the live resource with that mark. */

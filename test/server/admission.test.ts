@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, parseApiKey, type RequestLogEntry } from '../../src/server/server.ts';
+import { createHeaders, createRequest } from '../by-hand.ts';
 import { getObject, getText } from './caller.ts';
 import { createTestServer, MEMBER } from './test-server.ts';
 
@@ -34,9 +35,7 @@ describe('authentication', () => {
 
   it('has one admin key by default', async () => {
     const { handle } = createServer();
-    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-    const body = JSON.stringify({ owner_id: 'usr_other' });
-    const response = await handle(new Request('http://localhost/credentials', { method: 'POST', headers, body }));
+    const response = await handle(createRequest('POST', '/credentials', { owner_id: 'usr_other' }));
     expect(response.status).toBe(201);
   });
 });
@@ -93,7 +92,7 @@ describe('routes', () => {
 describe('the operation id', () => {
   it('has a header with a lower-case name, as a client of plain values expects', async () => {
     const { server } = createTestServer();
-    const headers = { authorization: 'Bearer admin', 'service-version': '2' };
+    const headers = createHeaders('admin');
     for (const [path, status] of [
       ['edges/tcp', 200],
       ['nowhere', 404],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
+import { createHeaders } from '../by-hand.ts';
 import { getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
@@ -10,8 +11,12 @@ type Bytes = NonNullable<RequestInit['body']>;
 /** Sends bytes, with or without saying how many. */
 async function send(bytes: Bytes, headers: Record<string, string> = {}): Promise<Response> {
   const { server } = createTestServer();
-  const standard = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
-  const init: RequestInit = { method: 'POST', headers: { ...standard, ...headers }, body: bytes, duplex: 'half' };
+  const init: RequestInit = {
+    method: 'POST',
+    headers: { ...createHeaders('admin'), ...headers },
+    body: bytes,
+    duplex: 'half',
+  };
   return server.handle(new Request(`${BASE_URL}/edges/tcp`, init));
 }
 

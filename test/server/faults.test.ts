@@ -3,10 +3,11 @@ import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { type Transport, toTransport } from '../../src/model/transport.ts';
 import { type FaultLogEntry, listen, parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
+import { createHeaders } from '../by-hand.ts';
 import { type Call, getList, getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
-const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
+const HEADERS = createHeaders('admin');
 
 /** A server with faults, its transport, and an undisturbed caller. */
 interface FaultyServer {

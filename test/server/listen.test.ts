@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
+import { createHeaders } from '../by-hand.ts';
 import { requireOrSkip } from '../needs.ts';
 import { LONG } from '../tries.ts';
 import { createCaller, getList, getText } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
-const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
+const HEADERS = createHeaders('admin');
 
 async function open(host?: string): Promise<Listener> {
   const { server } = createTestServer();

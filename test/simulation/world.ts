@@ -5,6 +5,7 @@ import { toAddress } from '../../src/model/address.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { listKnownIds } from '../laws/known-ids.ts';
 import type { SharedService } from '../laws/other-user.ts';
@@ -106,12 +107,8 @@ async function sendAsOtherUser(
   checker: RequestChecker,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: JsonObject | undefined },
 ): Promise<JsonObject> {
-  const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const response = await checker.sendAsOtherUser(new Request(`${BASE_URL}${path}`, init));
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} got ${response.status}: ${text}`);
-  return text === '' ? {} : JSON.parse(text);
+  const server = { handle: checker.sendAsOtherUser };
+  return sendByHand({ server, key: API_KEY, baseUrl: BASE_URL }, method, path, body);
 }
 
 /** The targets of a stack's modules. */

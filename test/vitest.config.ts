@@ -4,6 +4,7 @@ import { findBuiltProgram } from './built-program.ts';
 import { MUTANTS } from './invented-kinds/mutants.ts';
 import { INVENTED_KINDS } from './invented-kinds/tables.ts';
 import { withInventedKinds } from './invented-kinds/with-invented-kinds.ts';
+import { BROKEN_PROMISES } from './promises/breaks.ts';
 import { SOURCE_MUTANTS } from './simulation/source-mutants.ts';
 
 /**
@@ -42,11 +43,14 @@ const results = process.env['EDGEWISE_TEST_RESULTS'];
 
 /** The mutant to test, if any. */
 const mutant = process.env[MUTANT_VARIABLE] ?? '';
-const broken = { ...SOURCE_MUTANTS, ...MUTANTS }[mutant];
+const broken = { ...SOURCE_MUTANTS, ...BROKEN_PROMISES, ...MUTANTS }[mutant];
 if (mutant !== '' && broken === undefined) throw new Error(`There is no mutant ${mutant}`);
 
 /** The program that tests start as a process. */
-const program = process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts';
+const program =
+  mutant in BROKEN_PROMISES
+    ? 'test/promises/broken-program.ts'
+    : (process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts');
 
 /** Gives properties their seed and the number of tries. */
 const PROPERTIES = ['test/setup-properties.ts'];

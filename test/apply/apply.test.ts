@@ -50,16 +50,22 @@ const REMOVE = createWrite('delete', 'TCPEdge/old', { resourceId: 'edgtcp_1' });
 const WORKING: TokenSink = { test: async () => [], deliver: async ({ name }) => `safe/${name}` };
 const BROKEN: TokenSink = { test: async () => [], deliver: () => Promise.reject(new Error('disk full')) };
 
+const NEVER = new AbortController().signal;
+
 interface Run {
   readonly answer: (method: string, path: string) => JsonObject | null | Error;
   /** The contents of each list. Absent: the resource that was created. */
   readonly list?: () => readonly JsonObject[];
   readonly sink?: TokenSink;
   readonly rescue?: TokenSink;
+  readonly signal?: AbortSignal;
 }
 
 /** Applies writes to a service with the given responses. */
-async function applyWrites(writes: readonly Write[], { answer, list, sink = WORKING, rescue = WORKING }: Run) {
+async function applyWrites(
+  writes: readonly Write[],
+  { answer, list, sink = WORKING, rescue = WORKING, signal = NEVER }: Run,
+) {
   const sent: string[] = [];
   const made: JsonObject[] = [];
   const events: ApplyEvent[] = [];
@@ -83,7 +89,7 @@ async function applyWrites(writes: readonly Write[], { answer, list, sink = WORK
     onEvent: (event) => void events.push(event),
     now: () => new Date('2026-03-01T12:00:00Z'),
     sleep: async () => undefined,
-    signal: new AbortController().signal,
+    signal,
     ids: new Map(),
   });
   return { result, sent, events };
@@ -134,6 +140,21 @@ describe('a new credential', () => {
         "deliver Credential/agent: failed: the credential was created, but its token could not be delivered (disk full); the token is in safe/agent. The next apply replaces the credential",
       ]
     `);
+  });
+
+  it('is recorded as delivered if the run is interrupted while its token is delivered', async () => {
+    const stop = new AbortController();
+    const deliver: TokenSink['deliver'] = async (credential, token) => {
+      stop.abort(new Error('interrupted'));
+      return WORKING.deliver(credential, token);
+    };
+    const run = { answer: createResponseBody, sink: { ...WORKING, deliver }, signal: stop.signal };
+    const { result, sent } = await applyWrites([CREATE, DELIVER, REMOVE], run);
+    expect(sent).toContain('PATCH /credentials/cr_1');
+    expect(formatOutcomes(result).slice(0, 2)).toEqual([
+      'create Credential/agent: applied',
+      'deliver Credential/agent: applied',
+    ]);
   });
 
   it('reports a token that cannot be rescued, without showing it', async () => {

@@ -199,6 +199,16 @@ describe('a delete', () => {
     expect((remove?.[1] ?? 0) - (read?.[1] ?? 0)).toBeLessThan(1);
   });
 
+  it('fails if the rate limit allows less than one request in five seconds', async () => {
+    const timed = createTimedWorld({ rateLimit: { requests: 1, windowMs: 6_000 } });
+    const plan = await planDelete(timed);
+    const result = await timed.world.apply(plan, timed.client);
+    expect(formatOutcomes(result)).toEqual([
+      expect.stringMatching(/: not written, because the rate limit let more than five seconds pass after it was read$/),
+    ]);
+    expect(listSent(timed.world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
+  });
+
   it('is not sent after a read that a cache answered', async () => {
     const timed = createTimedWorld();
     const { world, client, clock } = timed;

@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { MUTANT_VARIABLE } from '../broken-source.ts';
 import { COMPILED } from '../setup.ts';
 
 /** The command line as a user starts it: the built file in EDGEWISE_BIN, else the sources. */
 export const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
+
+/** The variable that breaks the program, if this is a test of tests. */
+const BROKEN = process.env[MUTANT_VARIABLE] === undefined ? {} : { [MUTANT_VARIABLE]: process.env[MUTANT_VARIABLE] };
 
 /** The command line in the sources. */
 export const SOURCES = resolve('src/cli/main.ts');
@@ -36,7 +40,7 @@ export interface Run {
 /** Starts the process that `runEdgewise` runs. */
 export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}, program: string = PROGRAM): Run {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...COMPILED, ...env },
+    env: { ...COMPILED, ...BROKEN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return { child, ended: readEnd(child) };

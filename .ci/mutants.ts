@@ -6,12 +6,18 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'vite';
+import { openCallMutants } from './call-mutants.ts';
+import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
 import { copyCheckout } from './pack.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
  * mutant that no test notices survives: add a test, or list it with its reason in `test/mutants/equivalent.json` if it changes nothing that a user
  * can see. Draws two mutants in each room of `src`, and five in each area in which a mistake is worst. Ends with exit code 1 if any survives.
+ *
+ * `npm run mutants -- --calls [--most N]`: breaks calls from one file to another instead. Draws one for each pair of rooms, and all of the main story
+ * and of the client; at most N of each of the three. With `--all`, what survives `npm test` meets the other tests, and is counted apart.
+ * With `--quick`, only the tests of the two rooms and the scenarios run: what survives then may still be noticed.
  */
 
 /** The areas in which a mistake would do most harm, by file. */
@@ -24,16 +30,6 @@ const AREAS: Readonly<Record<string, string>> = {
   settings: 'src/settings/**/*.ts',
   prompts: 'src/cli/{commands/init,program,reconcile/apply-stacks}.ts',
 };
-
-/** One broken place in a source. */
-interface Mutant {
-  readonly file: string;
-  readonly line: number;
-  readonly start: number;
-  readonly end: number;
-  readonly from: string;
-  readonly to: string;
-}
 
 /** A mutant that changes nothing that a user can see, and why. `from` and `to` are code of one place. */
 interface Equivalent {
@@ -74,9 +70,7 @@ function listMutants(file: string): readonly Mutant[] {
   return nodes.flatMap((node) => {
     const edit = breakNode(node, source);
     if (edit === undefined) return [];
-    const { start, end, to } = edit;
-    const line = source.slice(0, start).split('\n').length;
-    return [{ file, line, start, end, from: source.slice(start, end), to }];
+    return [createMutant(file, source, edit)];
   });
 }
 
@@ -125,32 +119,14 @@ function breakNode(node: Node, source: string): Edit | undefined {
   return undefined;
 }
 
-/** A generator of numbers from 0 to below 1, by mulberry32: the same seed draws the same mutants. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Draws mutants of some files: each place is as likely as every other. */
 function drawMutants(pattern: string, count: number, random: () => number): readonly Mutant[] {
-  const places = globSync(pattern)
-    .sort()
-    .flatMap(listMutants)
-    .filter(
-      (mutant) =>
-        !EQUIVALENT.some(({ file, from, to }) => file === mutant.file && from === mutant.from && to === mutant.to),
-    );
-  const drawn = new Set<Mutant>();
-  while (drawn.size < Math.min(count, places.length)) {
-    const place = places[Math.floor(random() * places.length)];
-    if (place !== undefined) drawn.add(place);
-  }
-  return [...drawn];
+  const places = globSync(pattern).sort().flatMap(listMutants);
+  return drawFrom(places, count, { random, accepts: isNotEquivalent });
+}
+
+function isNotEquivalent(mutant: Mutant): boolean {
+  return !EQUIVALENT.some((one) => isSameMutant(one, mutant));
 }
 
 /** Time limits of the build, of the tests of one room and of all tests on a busy machine. A mutant that makes them hang counts as noticed. */
@@ -183,15 +159,42 @@ function createCheckout(folder: string): void {
     execFileSync('git', args, { cwd: folder });
 }
 
-/** Returns the test that notices a mutant, `the build` or `a timeout`; undefined if it survives. The tests of its own room come first. */
-async function findKiller(checkout: string, { file, start, end, to }: Mutant): Promise<string | undefined> {
-  const path = join(checkout, file);
+/** A mutant to test, and what it is one of. */
+interface DrawnMutant {
+  readonly name: string;
+  readonly mutant: Mutant;
+  /** The folders of tests that come first. */
+  readonly rooms: readonly string[];
+  /** Whether it is known to compile: then it is only built for the tests of the built program. */
+  readonly compiles: boolean;
+}
+
+/** The test that notices a mutant, `the build` or `a timeout`. `isInAll`: only `npm run test:all` has it. */
+interface Killer {
+  readonly test: string;
+  readonly isInAll: boolean;
+}
+
+/** Returns what notices a mutant; `undefined` if it survives. The tests of its own rooms come first, then those that import it. */
+async function findKiller(checkout: string, { mutant, rooms, compiles }: DrawnMutant): Promise<Killer | undefined> {
+  const path = join(checkout, mutant.file);
   const source = readFileSync(path, 'utf8');
-  writeFileSync(path, `${source.slice(0, start)}${to}${source.slice(end)}`);
+  writeFileSync(path, applyMutant(source, mutant));
+  const build = async (): Promise<string | undefined> => ((await failsToBuild(checkout)) ? 'the build' : undefined);
+  const test = (args: readonly string[], timeoutMs: number) => findFailingTest(checkout, args, timeoutMs);
+  const folders = [...new Set([...rooms, ...(compiles ? ['scenarios'] : [])])].map((room) => `test/${room}/`);
   try {
-    if (await failsToBuild(checkout)) return 'the build';
-    const ofItsRoom = ['--project', 'fast', '--passWithNoTests', `test/${file.split('/')[1]}/`];
-    return (await findFailingTest(checkout, ofItsRoom, ROOM_MS)) ?? (await findFailingTest(checkout, NPM_TEST, ALL_MS));
+    const early =
+      (compiles ? undefined : await build()) ??
+      (await test(['run', '--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS));
+    if (values.quick || early !== undefined) return early === undefined ? undefined : { test: early, isInAll: false };
+    const found =
+      (compiles ? await test(['related', mutant.file, '--run', '--project', 'fast'], ALL_MS) : undefined) ??
+      (compiles ? await build() : undefined) ??
+      (await test(NPM_TEST, ALL_MS));
+    if (found !== undefined) return { test: found, isInAll: false };
+    const all = values.all ? await test(TEST_ALL, ALL_MS) : undefined;
+    return all === undefined ? undefined : { test: all, isInAll: true };
   } finally {
     writeFileSync(path, source);
   }
@@ -203,16 +206,22 @@ async function failsToBuild(checkout: string): Promise<boolean> {
   return false;
 }
 
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--bail=1'];
-const NPM_TEST = ['--project', 'fast', '--project', 'installed'];
+const VITEST = 'node_modules/vitest/vitest.mjs';
+const NPM_TEST = ['run', '--project', 'fast', '--project', 'installed'];
+/** The projects of `npm run test:all` that need no program beside Node, and break nothing themselves. */
+const TEST_ALL = [
+  'run',
+  ...['laws', 'invented-kinds', 'attacks', 'documents', 'journeys', 'load'].flatMap((name) => ['--project', name]),
+];
 
 /** Runs some tests. Returns the one that fails first, or `a timeout`; undefined if all pass. */
 async function findFailingTest(
   checkout: string,
-  tests: readonly string[],
+  [command = 'run', ...tests]: readonly string[],
   timeoutMs: number,
 ): Promise<string | undefined> {
-  const { failed, stdout } = await runProgram([...VITEST, ...tests], checkout, timeoutMs);
+  const words = [VITEST, command, '--config', 'test/vitest.config.ts', '--bail=1', ...tests];
+  const { failed, stdout } = await runProgram(words, checkout, timeoutMs);
   return failed ? (/^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout') : undefined;
 }
 
@@ -220,43 +229,83 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Date.now() / 86_400_000)) },
     room: { type: 'string', multiple: true },
+    calls: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    most: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
-const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const patterns = [
-  ...rooms.map(({ name }) => [name, `src/${name}/**/*.ts`, 2] as const),
-  ...Object.entries(AREAS).map(([name, pattern]) => [`area ${name}`, pattern, 5] as const),
-].filter(([name]) => values.room === undefined || values.room.includes(name));
-
 console.log(`seed ${values.seed}`);
 const random = createRandom(Number(values.seed));
-const mutants = patterns.flatMap(([name, pattern, count]) =>
-  drawMutants(pattern, count, random).map((mutant) => ({ name, mutant })),
-);
+const mutants = values.calls ? drawCallMutants() : drawPlaceMutants();
 if (values.list) for (const drawn of mutants) console.log(formatMutant(drawn));
 else await testMutants();
 
-function formatMutant({ name, mutant: { file, line, from, to } }: (typeof mutants)[number]): string {
+function drawPlaceMutants(): readonly DrawnMutant[] {
+  const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const patterns = [
+    ...rooms.map(({ name }) => [name, `src/${name}/**/*.ts`, 2] as const),
+    ...Object.entries(AREAS).map(([name, pattern]) => [`area ${name}`, pattern, 5] as const),
+  ].filter(([name]) => values.room === undefined || values.room.includes(name));
+  return patterns.flatMap(([name, pattern, count]) =>
+    drawMutants(pattern, count, random).map((mutant) => ({
+      ...{ name, mutant, compiles: false },
+      rooms: [mutant.file.split('/')[1] ?? ''],
+    })),
+  );
+}
+
+function drawCallMutants(): readonly DrawnMutant[] {
+  const most = values.most === undefined ? Number.POSITIVE_INFINITY : Number(values.most);
+  const { calls, groups, draw, close } = openCallMutants(process.cwd());
+  const pairs = [...groups.keys()].filter((group) => group.includes(' → ')).sort();
+  const drawOf = (group: string, count: number) =>
+    draw(groups.get(group) ?? [], count, { random, accepts: isNotEquivalent }).map((mutant) => ({
+      ...{ name: `${group}, ${mutant.operator}`, mutant, compiles: true },
+      rooms: mutant.rooms,
+    }));
+  const drawn = [
+    ...drawFrom(pairs, most, { random }).flatMap((pair) => drawOf(pair, 1)),
+    ...['story', 'client'].flatMap((group) => drawOf(group, most)),
+  ];
+  close();
+  console.log(
+    `${calls.length} calls from one file to another, ${pairs.length} pairs of rooms, ${drawn.length} mutants`,
+  );
+  return drawn;
+}
+
+function formatMutant({ name, mutant: { file, line, from, to } }: DrawnMutant): string {
   return `${name}: ${file}:${line}  ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
 }
 
 async function testMutants(): Promise<void> {
   const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
-  let survivors = 0;
+  const counts = { 'npm test': 0, 'test:all': 0, nothing: 0 };
   try {
     createCheckout(checkout);
-    const failing = (await failsToBuild(checkout)) ? 'the build' : await findFailingTest(checkout, NPM_TEST, ALL_MS);
+    const failing = values.quick
+      ? undefined
+      : (await failsToBuild(checkout))
+        ? 'the build'
+        : await findFailingTest(checkout, NPM_TEST, ALL_MS);
     if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
     for (const drawn of mutants) {
       console.log(formatMutant(drawn));
-      const killer = await findKiller(checkout, drawn.mutant);
-      console.log(killer === undefined ? '  SURVIVED' : `  killed by ${killer}`);
-      if (killer === undefined) survivors += 1;
+      const killer = await findKiller(checkout, drawn);
+      if (killer === undefined) counts.nothing += 1;
+      else counts[killer.isInAll ? 'test:all' : 'npm test'] += 1;
+      console.log(
+        killer === undefined ? '  SURVIVED' : `  killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`,
+      );
     }
   } finally {
     rmSync(checkout, { recursive: true });
   }
-  console.log(`${mutants.length - survivors} of ${mutants.length} mutants killed`);
-  if (survivors > 0) process.exitCode = 1;
+  const { 'npm test': byTest, 'test:all': byAll, nothing } = counts;
+  console.log(
+    `${mutants.length} mutants: ${byTest} killed by npm test, ${byAll} only by test:all, ${nothing} by nothing`,
+  );
+  if (nothing > 0) process.exitCode = 1;
 }

@@ -6,7 +6,16 @@ import { listFormatNames } from '../../src/report/formats.ts';
 import { sendByHand } from '../by-hand.ts';
 import { changePlan, readOnlyStack } from '../results.ts';
 import { BASE_URL, NOW } from './fake-context.ts';
-import { createWorkspace, STACK, toCredential, toEdge, toManifest, toTranscript, type Workspace } from './workspace.ts';
+import {
+  changeByHand,
+  createWorkspace,
+  STACK,
+  toCredential,
+  toEdge,
+  toManifest,
+  toTranscript,
+  type Workspace,
+} from './workspace.ts';
 
 const BEFORE = `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}`;
 const AFTER = `${STACK}${toEdge('a', 20003)}${toManifest('TCPEdge', 'new', { hostports: ['1.tcp.example.net:20004'], description: 'new' })}`;
@@ -68,10 +77,8 @@ describe('apply --approved', () => {
 
   it('exits with 6 for any other change, shows only that, and writes nothing', async () => {
     const workspace = await createApprovedPlan();
-    const { edgewise, write, server } = workspace;
-    const [a] =
-      server.snapshot().resources['TCPEdge']?.filter(({ hostports }) => String(hostports).includes('20001')) ?? [];
-    await sendByHand(workspace, 'PATCH', `/edges/tcp/${a?.['id']}`, { description: 'by hand' });
+    const { edgewise, write } = workspace;
+    await changeByHand(workspace, 'TCPEdge/a', { description: 'by hand' });
     const merged = AFTER.replace('20004', '20005').replace(
       'name: test\n',
       'name: test\nspec: { tokens: { default: { directory: tokens } } }\n',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { BASE_URL, type CommandResult } from './fake-context.ts';
-import { createWorkspace, toManifest } from './workspace.ts';
+import { createDriftedWorkspace, createWorkspace, toManifest } from './workspace.ts';
 
 const STACK = toManifest('Stack', 'shop', { owner_label: 'team', tokens: { default: { directory: 'tokens' } } });
 const POLICIES = { ip_policy_ids: ['ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa'] };
@@ -47,10 +47,8 @@ async function readOpenView(): Promise<string> {
 
 /** The plan of ten changes, in a pipeline. */
 async function planTenChanges(form: string): Promise<CommandResult> {
-  const { edgewise, write, server, folder } = await createWorkspace({ 'edgewise.yaml': BEFORE });
-  await edgewise('apply edgewise.yaml --yes');
-  const drifted = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'ours');
-  await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(drifted?.['id'])}`, { description: 'by hand' });
+  const changes = { 'TCPEdge/drifted': { description: 'by hand' } };
+  const { edgewise, write, folder } = await createDriftedWorkspace({ 'edgewise.yaml': BEFORE }, changes);
   await write({ 'edgewise.yaml': AFTER });
   const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
   const planned = await edgewise(`plan edgewise.yaml -o plan.json --format ${form}`, { env });
@@ -204,13 +202,9 @@ describe('a comment on drift', () => {
     const manifest = toYamlEdge(
       '  description: ours\n  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n',
     );
-    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': manifest });
-    await edgewise('apply edgewise.yaml --yes');
+    const changes = { 'TCPEdge/a': { description: 'by hand', hostports: ['1.tcp.example.net:20009'] } };
+    const { edgewise, server, folder } = await createDriftedWorkspace({ 'edgewise.yaml': manifest }, changes);
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
-    await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(id)}`, {
-      description: 'by hand',
-      hostports: ['1.tcp.example.net:20009'],
-    });
     await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
     const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
     const forms = ['markdown', 'html', 'text', 'json'].map((form) => `--report ${form}=drift.${form}`).join(' ');

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { sendByHand } from '../by-hand.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { changeByHand, createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const EDGES = Array.from({ length: 5 }, (_, index) => toEdge(`edge-${index}`, 20001 + index)).join('');
 
@@ -18,8 +17,7 @@ it('shows each resource on one line in a plan, a saved plan, an apply and a comp
   expect((await edgewise('show plan.json --compact')).stdout).toBe(planned.stdout);
   const applied = await edgewise('apply edges.yaml --approved plan.json --yes --compact');
   expect(applied.stdout).not.toContain('hostports');
-  const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-  await sendByHand({ server }, 'PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'by hand' });
+  await changeByHand({ server }, 'TCPEdge/edge-0', { description: 'by hand' });
   const drifted = await edgewise('drift edges.yaml --compact --report text=drift.txt');
   expect(drifted.exitCode).toBe(2);
   expect(listEdges(drifted.stdout)).toEqual([

@@ -5,13 +5,15 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { NOW } from './fake-context.ts';
-import { createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
+import { createDriftedWorkspace, createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 const RESTRICTED = toManifest('TCPEdge', 'a', {
   hostports: ['1.tcp.example.net:20001'],
   ip_restriction: { ip_policy_ids: ['ipp_office'] },
 });
+const BY_HAND = { 'TCPEdge/a': { description: 'by hand' } };
+
 describe('drift', () => {
   it('is empty after an apply, and sends only reads', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
@@ -24,11 +26,7 @@ describe('drift', () => {
   });
 
   it('differs from changes that are not applied yet, and from unmanaged resources', async () => {
-    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
-    for (const { id, hostports } of server.snapshot().resources['TCPEdge'] ?? [])
-      if (String(hostports).endsWith(':20001'))
-        await sendByHand({ server }, 'PATCH', `/edges/tcp/${id}`, { description: 'by hand' });
+    const { edgewise, server, write } = await createDriftedWorkspace({ 'edgewise.yaml': TWO }, BY_HAND);
     await sendByHand({ server }, 'POST', '/edges/tcp', { description: 'nobody’s', hostports: ['9.tcp.example.net:9'] });
     await write({ 'edgewise.yaml': `${TWO.replace('20002"]', '20003"]')}${toEdge('c', 20004)}` });
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
@@ -133,11 +131,9 @@ spec:
   hostports: ["1.tcp.example.net:20001"]
   ip_restriction: { ip_policy_ids: [ipp_office] }
 `;
-    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': text });
-    await edgewise('apply --yes');
+    const { edgewise, server, folder } = await createDriftedWorkspace({ 'edgewise.yaml': text }, BY_HAND);
     const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
     await sendByHand({ server }, 'DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
-    await sendByHand({ server }, 'PATCH', `/edges/tcp/${String(id)}`, { description: 'by hand' });
     const forms = ['markdown', 'html', 'json', 'github'];
     const { stdout } = await edgewise(`drift${forms.map((form) => ` --report ${form}=drift.${form}`).join('')}`);
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
@@ -199,10 +195,7 @@ spec:
   });
 
   it('says in every format that a policy refuses the next apply, with the exit code of drift', async () => {
-    const { edgewise, server, folder, write } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
-    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-    await sendByHand({ server }, 'PATCH', `/edges/tcp/${edge?.id}`, { description: 'by hand' });
+    const { edgewise, folder, write } = await createDriftedWorkspace({ 'edgewise.yaml': TWO }, BY_HAND);
     await write({
       'edgewise.yaml': TWO.replace('\n---', '\nspec: { policies: [freeze] }\n---'),
       'freeze/policy.yaml': toManifest('Policy', 'freeze', {
@@ -222,11 +215,9 @@ spec:
   });
 
   it('counts a resource once, and does not call a proposed adoption missing', async () => {
-    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
-    await edgewise('apply --yes');
+    const { edgewise, server, write } = await createDriftedWorkspace({ 'edgewise.yaml': TWO }, BY_HAND);
     const [first, second] = server.snapshot().resources['TCPEdge'] ?? [];
     const port = (edge: typeof first) => String(edge?.['hostports']);
-    await sendByHand({ server }, 'PATCH', `/edges/tcp/${first?.id}`, { description: 'by hand' });
     const more = { metadata: '', hostports: [port(second), '1.tcp.example.net:20009'] };
     await sendByHand({ server }, 'PATCH', `/edges/tcp/${second?.id}`, more);
     const old = port(first).split(':')[1] ?? '';

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultRule, StoredForm } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
-import { sendByHand } from '../by-hand.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
+import { changeByHand, createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
 /** Services that store and show values in forms of their own. */
 
@@ -305,8 +304,7 @@ describe('a description or metadata that the service spells otherwise', () => {
       /description: +"?blue"? → "?Green"? +\(changed here and drifted\)$/m,
     );
     await workspace.write({ 'edgewise.yaml': toPool('Blue') });
-    const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
-    await sendByHand(workspace, 'PATCH', `/backends/weighted/${String(pool?.['id'])}`, { description: 'by hand' });
+    await changeByHand(workspace, 'WeightedBackend/pool', { description: 'by hand' });
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('changed at the service');

@@ -2,7 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import { findMember, isJsonObject, parseJson } from '../../src/model/json.ts';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
+import { sendByHand } from '../by-hand.ts';
 import { EXTERNAL_IDS } from '../external-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -55,6 +58,36 @@ export async function openWorkspace(
   const edgewise: Workspace['edgewise'] = (line, more) =>
     runCommand(line.split(' '), { cwd: folder, transport: recorder.transport, ...more });
   return { folder, server, recorder, edgewise, write, remove };
+}
+
+/** Changes the live resource of an address as a user without manifests. Returns its id. */
+export async function changeByHand(
+  { server }: Pick<Workspace, 'server'>,
+  address: string,
+  body: object,
+): Promise<string> {
+  const [kind = '', name = ''] = address.split('/');
+  const live = (server.snapshot().resources[kind] ?? []).filter(({ metadata }) => {
+    const mark = isJsonObject(metadata) ? metadata['edgewise'] : findMember(parseJson(String(metadata)), 'edgewise');
+    return findMember(mark, 'name') === name;
+  });
+  const [{ id } = {}] = live;
+  if (live.length !== 1) throw new Error(`${live.length} live resources have the mark of ${address}`);
+  await sendByHand({ server }, 'PATCH', `${getKind(kind).path}/${id}`, body);
+  return String(id);
+}
+
+/** Creates a workspace, applies its manifests, and changes live resources by hand: an account with drift. */
+export async function createDriftedWorkspace(
+  files: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, object>>,
+): Promise<Workspace> {
+  const workspace = await createWorkspace(files);
+  const { exitCode, stderr } = await workspace.edgewise('apply --yes');
+  if (exitCode !== 0) throw new Error(`not applied: ${stderr}`);
+  for (const [address, body] of Object.entries(changes)) await changeByHand(workspace, address, body);
+  workspace.recorder.take();
+  return workspace;
 }
 
 /** The output of a command as one text, as a person sees it. */

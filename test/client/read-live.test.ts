@@ -130,7 +130,7 @@ describe('readLive', () => {
     const { client } = createFakeService({
       'GET /x': [{}],
       ...createEmptyLists(),
-      'GET /credentials?limit=100': createFlakyTransport(),
+      'GET /credentials?limit=100': listFlakyAnswers(),
     });
     await client.get('/x');
     const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
@@ -235,6 +235,6 @@ describe('readLive after a failure', () => {
   });
 });
 
-function createFlakyTransport(): readonly Answer[] {
+function listFlakyAnswers(): readonly Answer[] {
   return [new Response('', { status: 503 }), toPage('credentials', [])];
 }

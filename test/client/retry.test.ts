@@ -10,7 +10,7 @@ import { API_KEY, BASE_URL, catchError, createFakeService, createJsonResponse, t
 
 const reset = new NetworkError('the connection was lost');
 
-function createFailingTransport(status: number, headers: Record<string, string> = {}): Response {
+function createFailedResponse(status: number, headers: Record<string, string> = {}): Response {
   return new Response('', { status, headers });
 }
 
@@ -33,9 +33,9 @@ describe('a GET', () => {
     ['the answer was half of a JSON text', createJsonResponse('{"a":')],
     ['the answer was a page of HTML', new Response('<html>', { headers: { 'content-type': 'text/html' } })],
     ['the answer was HTML that says it is JSON', createJsonResponse('<html>')],
-    ['of a 429', createFailingTransport(429)],
-    ['of a 500', createFailingTransport(500)],
-    ['of a 503', createFailingTransport(503)],
+    ['of a 429', createFailedResponse(429)],
+    ['of a 500', createFailedResponse(500)],
+    ['of a 503', createFailedResponse(503)],
   ])('is retried when %s', async (_, failure) => {
     const { client, log, sleeps } = createFakeService({ 'GET /x': [failure, { a: 1 }] });
     expect(await client.get('/x')).toEqual({ a: 1 });
@@ -56,7 +56,7 @@ describe('a GET', () => {
   });
 
   it.each([400, 401, 403, 404, 409, 301])('is not retried after a %d', async (status) => {
-    const { client, log } = createFakeService({ 'GET /x': [createFailingTransport(status)] });
+    const { client, log } = createFakeService({ 'GET /x': [createFailedResponse(status)] });
     expect(await catchError(client.get('/x'))).toBeInstanceOf(ApiError);
     expect(log).toHaveLength(1);
   });
@@ -68,17 +68,17 @@ describe('a GET', () => {
   });
 
   it('has the key again', async () => {
-    const { client, requests } = createFakeService({ 'GET /x': [createFailingTransport(500), {}] });
+    const { client, requests } = createFakeService({ 'GET /x': [createFailedResponse(500), {}] });
     await client.get('/x');
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(Array(2).fill(`Bearer ${API_KEY}`));
   });
 
   it.each([
     ['a network that stays down', reset, [500, 1000, 2000]],
-    ['a service that stays broken', createFailingTransport(502), [500, 1000, 2000, 4000]],
+    ['a service that stays broken', createFailedResponse(502), [500, 1000, 2000, 4000]],
     [
       'a service that stays busy',
-      createFailingTransport(429),
+      createFailedResponse(429),
       [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000],
     ],
   ])('waits longer each time, and fails after %s', async (_, failure, expected) => {
@@ -90,7 +90,7 @@ describe('a GET', () => {
 
   it('waits a random part of the delay, so that many clients do not return at once', async () => {
     const { client, sleeps } = createFakeService(
-      { 'GET /x': [createFailingTransport(500), createFailingTransport(500), {}] },
+      { 'GET /x': [createFailedResponse(500), createFailedResponse(500), {}] },
       { random: () => 0.25 },
     );
     await client.get('/x');
@@ -107,7 +107,7 @@ describe('a GET', () => {
       500,
     ],
   ])('waits as long as the service asks, %s, and a little more', async (_, headers, expected) => {
-    const { client, sleeps } = createFakeService({ 'GET /x': [createFailingTransport(429, headers), {}] });
+    const { client, sleeps } = createFakeService({ 'GET /x': [createFailedResponse(429, headers), {}] });
     await client.get('/x');
     expect(sleeps).toEqual([expected]);
   });
@@ -116,7 +116,7 @@ describe('a GET', () => {
     'waits as usual if the delay of the service is unreadable: %j',
     async (headers) => {
       const { client, sleeps } = createFakeService({
-        'GET /x': [createFailingTransport(503), createFailingTransport(503, headers), {}],
+        'GET /x': [createFailedResponse(503), createFailedResponse(503, headers), {}],
       });
       await client.get('/x');
       expect(sleeps).toEqual([500, 1000]);
@@ -124,7 +124,7 @@ describe('a GET', () => {
   );
 
   it('reports a service that asks for a delay of more than two minutes', async () => {
-    const { client, sleeps } = createFakeService({ 'GET /x': [createFailingTransport(429, { 'retry-after': '121' })] });
+    const { client, sleeps } = createFakeService({ 'GET /x': [createFailedResponse(429, { 'retry-after': '121' })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('response.status', 429);
     expect(sleeps).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe('a GET', () => {
     const notices: RetryNotice[] = [];
     const echo = new NetworkError(`proxy refused Bearer ${API_KEY}`);
     const { client } = createFakeService(
-      { 'GET /x?a=1': [createFailingTransport(429), echo, {}] },
+      { 'GET /x?a=1': [createFailedResponse(429), echo, {}] },
       { onRetry: (notice) => notices.push(notice) },
     );
     await client.get('/x?a=1');
@@ -147,7 +147,7 @@ describe('a GET', () => {
     const stop = new AbortController();
     const reason = new NetworkError('another request failed');
     const { client, log } = createFakeService(
-      { 'GET /x': [createFailingTransport(500)] },
+      { 'GET /x': [createFailedResponse(500)] },
       { sleep: async () => stop.abort(reason) },
     );
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);
@@ -158,8 +158,8 @@ describe('a GET', () => {
 describe('a write', () => {
   const kinds = {
     network: reset,
-    server: createFailingTransport(503),
-    throttled: createFailingTransport(429),
+    server: createFailedResponse(503),
+    throttled: createFailedResponse(429),
     unsent: new NetworkError('refused', { isUnsent: true }),
   };
   const again = (method: string, causes: readonly (keyof typeof kinds)[]) =>
@@ -200,7 +200,7 @@ describe('a write', () => {
   });
 
   it.each([
-    ['refused unprocessed', createFailingTransport(429)],
+    ['refused unprocessed', createFailedResponse(429)],
     ['never sent', new NetworkError('the connection was refused', { isUnsent: true })],
   ])('that may not wait counts as not sent if it was %s', async (_, failure) => {
     const waitSignal = new AbortController();
@@ -216,7 +216,7 @@ describe('a write', () => {
     const sleep = async (ms: number): Promise<void> => {
       if (ms > 1000) waitSignal.abort();
     };
-    const answers = [reset, createFailingTransport(429, { 'retry-after': '9' }), {}];
+    const answers = [reset, createFailedResponse(429, { 'retry-after': '9' }), {}];
     const { client, log } = createFakeService({ 'PATCH /x': answers }, { sleep });
     expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reset);
     expect(log).toHaveLength(2);
@@ -241,7 +241,7 @@ describe('a 429', () => {
     };
     const { client } = createFakeService(
       {
-        'GET /x': [record('x', createFailingTransport(429, { 'retry-after': '9' })), record('x again', {})],
+        'GET /x': [record('x', createFailedResponse(429, { 'retry-after': '9' })), record('x again', {})],
         'GET /y': [record('y', {})],
       },
       {
@@ -358,10 +358,10 @@ describe('without an injected clock', () => {
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };
 
   it('retries wait by themselves', async () => {
-    const answers = [createFailingTransport(500), Response.json({ a: 1 })];
+    const answers = [createFailedResponse(500), Response.json({ a: 1 })];
     const client = createClient({
       ...options,
-      send: toSend(async () => answers.shift() ?? createFailingTransport(404)),
+      send: toSend(async () => answers.shift() ?? createFailedResponse(404)),
       random: () => 0,
     });
     expect(await client.get('/x')).toEqual({ a: 1 });
@@ -372,7 +372,7 @@ describe('without an injected clock', () => {
     const reason = new NetworkError('another request failed');
     const client = createClient({
       ...options,
-      send: toSend(async () => createFailingTransport(429, { 'retry-after': '100' })),
+      send: toSend(async () => createFailedResponse(429, { 'retry-after': '100' })),
       onRetry: () => queueMicrotask(() => stop.abort(reason)),
     });
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);

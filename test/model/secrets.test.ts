@@ -72,6 +72,14 @@ describe('a secret', () => {
     expect(createKeyRedactor(long)(encodeURIComponent(long))).not.toContain('line');
   });
 
+  it('that a response contained is removed as a word of its own', () => {
+    const secrets = createSecretRegistry();
+    secrets.addToken('2YqToken_of-a-credential');
+    expect(secrets.redact('a 2YqToken_of-a-credential, and 2YqToken_of-a-credential2')).toBe(
+      'a [token], and 2YqToken_of-a-credential2',
+    );
+  });
+
   it('is removed from keys and values of JSON, and JSON without one is returned unchanged', () => {
     const secrets = createRegistryWithSecrets();
     const clean = { a: [1, 'b', { c: null }] };

@@ -230,6 +230,10 @@ function createUnknownCommandError([word = '']: readonly string[], program: Comm
 const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
+  ['--auto-approve', '--yes applies without asking.'],
+  ['-auto-approve', '--yes applies without asking.'],
+  ['--dry-run', 'edgewise plan shows what an apply would write, and writes nothing.'],
+  ['--force', 'A plan that a safety rule refuses names the option that allows it, such as --allow-deletes.'],
   ['-o', '--format sets the format of the result. -o names what plan and export write.'],
   ['--layout', 'export -o FOLDER writes a file for each resource; without -o, everything is one text on stdout.'],
   ['--concurrency', 'spec.api.concurrency in the Stack says how many requests run at once.'],

@@ -124,16 +124,29 @@ describe('apply', () => {
     },
   );
 
+  it.each([
+    ['destroy edgewise.yaml', 'Destroy the stack test: send', 'test'],
+    ['destroy -R . --stack test', 'Destroy 1 stack: send', 'test'],
+  ])('of destroy asks for the name of the stack: %s', async (line, question, name) => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply edgewise.yaml --yes');
+    const declined = await edgewise(line, { answers: ['yes'] });
+    expect(declined.exitCode).toBe(130);
+    expect(declined.stderr).toContain(question);
+    expect(declined.stderr).toContain(`Only "${name}" is accepted: `);
+    expect(await edgewise(line, { answers: [name] })).toMatchObject({ exitCode: 0 });
+  });
+
   it('shows the plan before it asks, also with JSON', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
-    for (const [line, shown] of [
-      ['apply edgewise.yaml', '+ TCPEdge/a'],
-      ['destroy edgewise.yaml', '- TCPEdge/a'],
+    for (const [line, shown, answer] of [
+      ['apply edgewise.yaml', '+ TCPEdge/a', 'yes'],
+      ['destroy edgewise.yaml', '- TCPEdge/a', 'test'],
     ] as const) {
-      const { stderr, stdout, exitCode } = await edgewise(`${line} --format json`, { answers: ['yes'] });
+      const { stderr, stdout, exitCode } = await edgewise(`${line} --format json`, { answers: [answer] });
       expect(exitCode).toBe(0);
       expect(stderr).toContain(shown);
-      expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf('Only "yes" is accepted'));
+      expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf(`Only "${answer}" is accepted`));
       expect(readOnlyStack(stdout)).toMatchObject({ ok: true, outcomes: [{}, {}] });
     }
     const unasked = await edgewise('apply edgewise.yaml --format json');

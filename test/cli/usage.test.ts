@@ -57,6 +57,15 @@ describe('usage', () => {
   it.each([
     ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows its usage."],
     ['plan --detailed-exit-code', "Unknown option '--detailed-exit-code'.\nDid you mean --detailed-exitcode?"],
+    ['apply --auto-approve', "Unknown option '--auto-approve'.\n--yes applies without asking."],
+    [
+      'apply --dry-run',
+      "Unknown option '--dry-run'.\nedgewise plan shows what an apply would write, and writes nothing.",
+    ],
+    [
+      'apply --force',
+      "Unknown option '--force'.\nA plan that a safety rule refuses names the option that allows it, such as --allow-deletes.",
+    ],
     ['plan --request-timeout 5s', "Unknown option '--request-timeout'.\n--timeout limits a whole request."],
     ['plan --body-timeout=5s', 'spec.api.timeouts.body in the Stack'],
     ['plan --page-size 7', 'spec.api.page_size in the Stack'],

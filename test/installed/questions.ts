@@ -40,6 +40,8 @@ interface Question {
   readonly line: string;
   readonly start?: 'applied';
   readonly prompt: string;
+  /** What is typed in place of `yes`. */
+  readonly accepts?: string;
   /** The effect of a line: the text that is shown, and the exit code. 0: `writes` is written, and nothing else. */
   readonly answer: (line: string) => readonly [text: string, exitCode: number];
   readonly writes: string;
@@ -47,9 +49,11 @@ interface Question {
   readonly rest?: (line: string | undefined) => readonly Step[];
 }
 
-function createConfirmation(line: string, shows: string, more: Pick<Question, 'start'> = {}): Question {
-  const answer: Question['answer'] = (said) => (said === 'yes' ? [shows, 0] : ['Declined: nothing was written.', 130]);
-  return { line, prompt: 'Only "yes" is accepted: ', answer, writes: 'work/account.json', ...more };
+function createConfirmation(line: string, shows: string, more: Pick<Question, 'start' | 'accepts'> = {}): Question {
+  const { accepts = 'yes' } = more;
+  const answer: Question['answer'] = (said) =>
+    said === accepts ? [shows, 0] : ['Declined: nothing was written.', 130];
+  return { line, prompt: `Only "${accepts}" is accepted: `, answer, writes: 'work/account.json', ...more };
 }
 
 const INIT: Question = {
@@ -66,8 +70,8 @@ export const QUESTIONS: readonly Question[] = [
   createConfirmation('edgewise apply one --approved plan.json', '1 write applied'),
   createConfirmation('edgewise apply -R', '2 stacks'),
   createConfirmation('edgewise apply -R . --approved plans', '2 stacks'),
-  createConfirmation('edgewise destroy one', '1 write applied', { start: 'applied' }),
-  createConfirmation('edgewise destroy -R --stack two', '1 stack', { start: 'applied' }),
+  createConfirmation('edgewise destroy one', '1 write applied', { start: 'applied', accepts: 'one' }),
+  createConfirmation('edgewise destroy -R --stack two', '1 stack', { start: 'applied', accepts: 'two' }),
   createConfirmation('edgewise release TCPEdge/one one', '1 write applied', { start: 'applied' }),
   INIT,
   {
@@ -98,16 +102,17 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
       await expectSuccess(applied, 'edgewise apply -R --yes');
     });
 
-    describe.each(QUESTIONS)('$line', ({ line, start, prompt, answer, writes, rest = () => [] }) => {
-      it.each(select(line))('understands $name', async ({ deed, value = '', ...given }) => {
+    describe.each(QUESTIONS)('$line', ({ line, start, prompt, accepts = 'yes', answer, writes, rest = () => [] }) => {
+      it.each(select(line))('understands $name', async ({ deed, value: typed = '', line: said, ...given }) => {
+        const value = typed.replace('yes', accepts);
+        const answered = said === 'yes' ? accepts : said;
         const sandbox = createSandbox({}, ENV);
         cpSync((start === 'applied' ? applied : planned).work, sandbox.work, { recursive: true });
         const before = listFiles(sandbox.root);
-        const [text, exitCode] =
-          given.line === undefined ? ['Declined: nothing was written.', 130] : answer(given.line);
+        const [text, exitCode] = answered === undefined ? ['Declined: nothing was written.', 130] : answer(answered);
         const { ignoresHangup } = given;
         const seen = await runAtTerminal(sandbox, line, {
-          steps: [[prompt, deed, value], ...rest(given.line)],
+          steps: [[prompt, deed, value], ...rest(answered)],
           ignoresHangup,
         });
         expect(seen).toEqual({ exitCode, shown: expect.stringContaining(given.isClosed ? prompt : text) });

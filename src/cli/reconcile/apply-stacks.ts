@@ -1,5 +1,6 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import { isIncomplete, isSamePlan, type PlanComparison } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
@@ -129,7 +130,7 @@ export async function askAndPlanAgain(
   const { run, flags, ready } = applying;
   if (ready.size === 0) return shown;
   if (flags.yes === true) return undefined;
-  await confirm(run, presenter.formatQuestion([...ready.values()], shown));
+  await confirm(run, presenter.formatQuestion([...ready.values()], shown), [...ready.values()]);
   const again = await planAgain(applying, shown);
   const differing = again.filter(({ exitCode }, index) => exitCode !== shown[index]?.exitCode);
   if (differing.length === 0 && ready.size > 0) return undefined;
@@ -137,9 +138,12 @@ export async function askAndPlanAgain(
   return again;
 }
 
-async function confirm({ context }: StacksRun, question: string): Promise<void> {
-  const answer = await context.ask(`${question} Only "yes" is accepted: `);
-  if (answer?.trim() === 'yes') return;
+/** Asks the user. Who destroys stacks names them, because a yes is typed by habit. */
+async function confirm({ context }: StacksRun, question: string, asked: readonly PlannedStack[]): Promise<void> {
+  const names = asked.filter(({ plan }) => plan.mode === 'destroy').map(({ plan }) => plan.stack);
+  const accepted = names.length === 0 ? 'yes' : names.join(' ');
+  const answer = await context.ask(`${question} Only "${toPrintable(accepted)}" is accepted: `);
+  if (answer?.trim() === accepted) return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
   throw new CommandError('Edgewise cannot ask for confirmation: there is no terminal.', {
     exitCode: EXIT.invalid,

@@ -45,7 +45,9 @@ export function createPresenter(run: StacksRun): RunPresenter {
     },
     formatQuestion: (ready, parts) => {
       const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
-      const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
+      // A plan on the same terminal ends with its dangers, just above the question.
+      const isAbove = isText && !isMany && context.stdout.isTerminal;
+      const dangers = isAbove ? '' : formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
       const warning = dangers === '' ? '' : `! ${dangers}. `;
       return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
     },
@@ -84,14 +86,17 @@ function renderPlan({ report }: StackReportPart, options: TextStyleOptions): str
 }
 
 function askForOne([one]: readonly PlannedStack[]): string {
-  const { writes = [], baseUrl } = one?.plan ?? {};
-  return `Send ${writes.length === 1 ? 'this write' : `these ${writes.length} writes`} to ${baseUrl}?`;
+  const { writes = [], baseUrl, mode, stack } = one?.plan ?? {};
+  const what = `${writes.length === 1 ? 'this write' : `these ${writes.length} writes`} to ${baseUrl}?`;
+  return mode === 'destroy' ? `Destroy the stack ${stack}: send ${what}` : `Send ${what}`;
 }
 
 function askForMany(ready: readonly PlannedStack[]): string {
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
-  return `Send ${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}?`;
+  const destroyed = ready.filter(({ plan }) => plan.mode === 'destroy').length;
+  const what = `${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}?`;
+  return destroyed === 0 ? `Send ${what}` : `Destroy ${formatCount(destroyed, 'stack')}: send ${what}`;
 }
 
 /** Renders the results of the applies. Those of planning are on the screen already. */

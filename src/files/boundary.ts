@@ -10,6 +10,7 @@ import {
 } from './owners.ts';
 import { InputError } from './read-input.ts';
 import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
+import { listOtherWorktrees } from './worktrees.ts';
 
 /**
  * Manifests may name only files inside a boundary: the repository, or the folder of `--root`. Only the user who starts
@@ -169,7 +170,7 @@ export interface CheckoutContext extends Pick<OwnerContext, 'cwd' | 'root'> {
 
 /**
  * The folders whose files the author of a commit may decide: the repositories around these folders and the named paths,
- * whoever owns them, also around a submodule; and `--root`. Of a folder in no repository, the folder itself. None that
+ * whoever owns them, also around a submodule; their other worktrees; and `--root`. Of a folder in no repository, the folder itself. None that
  * contains the home folder of the user, unless it is the nearest repository.
  */
 export function listCheckouts(
@@ -181,8 +182,10 @@ export function listCheckouts(
   const named = root === undefined ? [] : [resolve(cwd, root)];
   const found = [...folders, ...namedPaths.map((path) => resolveFolder(resolve(cwd, path)))].flatMap((folder) => {
     const real = resolveLinks(resolve(cwd, folder));
-    const [nearest, ...outer] = listRepositories(real, cwd);
-    const others = [...(nearest === undefined ? [real] : []), ...outer].filter((one) => !holdsHome(one));
+    const repositories = listRepositories(real, cwd);
+    const [nearest, ...outer] = repositories;
+    const more = [...outer, ...repositories.flatMap(listOtherWorktrees)];
+    const others = [...(nearest === undefined ? [real] : []), ...more].filter((one) => !holdsHome(one));
     return nearest === undefined ? others : [nearest, ...others];
   });
   // Nobody checks out into the root of the file system.

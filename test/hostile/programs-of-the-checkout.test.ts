@@ -110,6 +110,26 @@ describe('a committed program in another checkout of the run', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
   });
 
+  it.each(['from the linked worktree', 'from the main one'])(
+    'gets no token if it is in another worktree of the repository: %s',
+    async (way) => {
+      const { folder, edgewise } = await createTwo({ 'other/m/stack.yaml': `${STACK_ALONE}${toCredential('agent')}` });
+      const git = (...words: readonly string[]) =>
+        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: join(folder, 'other') });
+      git('add', '-A');
+      git('commit', '-q', '-m', 'all');
+      git('worktree', 'add', '-q', '../linked');
+      const [here, there] = way === 'from the main one' ? ['other', 'linked'] : ['linked', 'other'];
+      const env = { PATH: `${folder}/${there}/bin:${PATH}` };
+      const { exitCode, stderr } = await edgewise('apply m --yes', { cwd: join(folder, here), env });
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: expect.stringContaining('store is not an executable'),
+      });
+      expect(existsSync(join(folder, 'ran'))).toBe(false);
+    },
+  );
+
   it('is not run for the manifests of a submodule', async () => {
     const { folder, edgewise } = await createTwo({
       'other/ingress/m/stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`,

@@ -51,6 +51,7 @@ const RESTRICTIONS: Readonly<Record<AccessRestrictionMode, string>> = {
   'allow-list-or-all': 'to its members; empty, it admits everyone',
   'by-rules': 'by each rule that denies or restricts',
   unproven: 'by policies or patterns, which are not compared',
+  unknown: 'in a way that is not known here',
 };
 
 /** A field and the fields inside of it that restrict, by path. */

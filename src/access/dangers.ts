@@ -1,5 +1,5 @@
 import { EMPTY, placeEffect } from '../kinds/access-effect.ts';
-import type { AccessEffect, Field, FieldType, NamedField } from '../kinds/field.ts';
+import { type AccessEffect, type Field, type FieldType, listFields, type NamedField } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { isUnset } from '../kinds/normalize.ts';
@@ -144,6 +144,10 @@ function compareMode(
       return compareAdmitted(field, from, to, path);
     case 'by-rules':
       return compareRules(field.type, { from, to }, path);
+    case 'unknown':
+      return isSameJson(from ?? null, to ?? null)
+        ? []
+        : createEffectFact(placeEffect(judgeField(field, to), path), path);
     case 'unproven':
       return isSameJson(from ?? null, to ?? null) ? [] : [createMemberFact('restriction-changed', from, to, path)];
     default:
@@ -240,9 +244,10 @@ function compareAllRules(
   path: FieldPath,
 ): readonly DangerFact[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return Object.entries(type.fields)
-    .filter(([, { restriction }]) => restriction === 'by-rules')
-    .flatMap(([name, field]) => compareRules(field.type, { from: from[name], to: to[name] }, [...path, name]));
+  return listFields(type, from, to).flatMap(([name, field]) => {
+    const isRuled = field.restriction === 'by-rules' || field.restriction === 'unknown';
+    return isRuled ? compareMode(field, from[name], to[name], [...path, name]) : [];
+  });
 }
 
 /** The fact that a value admits everyone, or may do so. None for other effects. */

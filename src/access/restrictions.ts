@@ -1,6 +1,13 @@
 import { readCondition } from '../expressions/read-condition.ts';
 import { EMPTY, joinEffects, NO_EFFECT, NOT_SHOWN, placeEffect } from '../kinds/access-effect.ts';
-import type { AccessEffect, Field, FieldType, NamedField, ObjectType } from '../kinds/field.ts';
+import {
+  type AccessEffect,
+  type Field,
+  type FieldType,
+  listFields,
+  type NamedField,
+  type ObjectType,
+} from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findMemberType } from '../kinds/walk.ts';
@@ -41,6 +48,8 @@ export function judgeField(field: Field, value: Json | undefined): AccessEffect 
       return judgeRules(field.type, value);
     case 'unproven':
       return judgeMembers(field.type, value);
+    case 'unknown':
+      return { effect: 'unknown', why: UNKNOWN_HERE, path: [] };
     default:
       return assertNever(field.restriction);
   }
@@ -126,9 +135,9 @@ function judgeSwitched(type: FieldType, value: Json | undefined): AccessEffect {
 }
 
 /** Judges the parts of a module that is on. A module without restricting parts restricts as a whole. */
-function judgeObject({ fields, judgeAccess }: ObjectType, value: JsonObject): AccessEffect {
-  if (judgeAccess !== undefined) return judgeAccess(value, readCondition);
-  const parts = Object.entries(fields).filter(([, { restriction }]) => restriction !== undefined);
+function judgeObject(type: ObjectType, value: JsonObject): AccessEffect {
+  if (type.judgeAccess !== undefined) return type.judgeAccess(value, readCondition);
+  const parts = listFields(type, value).filter(([, { restriction }]) => restriction !== undefined);
   if (parts.length === 0) return { effect: 'restricts' };
   if (parts.every(([name, { restriction }]) => restriction === 'by-rules' && isEmptyList(value[name])))
     return { effect: 'open', why: 'it has no rule', path: [] };
@@ -174,6 +183,9 @@ function judgeEach(type: FieldType, value: Json | undefined): AccessEffect {
   if (!isJsonObject(value)) return { effect: 'restricts' };
   return joinEffects(Object.entries(value).map(([key, member]) => judgeMapValue(type, key, member)));
 }
+
+/** What a member does that no table lists. */
+const UNKNOWN_HERE = 'what it does is not known here';
 
 function createUnknown(path: readonly string[] = []): AccessEffect {
   return { effect: 'unknown', why: NOT_SHOWN, path };

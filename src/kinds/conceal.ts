@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, mapMembers } from '../model/json.ts';
+import { type Json, mapMembers } from '../model/json.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
-import type { Spec } from '../model/state.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { mapDirectMembers, mapPresentFields } from './walk.ts';
@@ -28,11 +28,16 @@ interface Visit {
 function mapSecretsInValue(type: FieldType, value: Json, visit: Visit): Json {
   const { isNamed, replace } = visit;
   if (type.type === 'text') return type.mayBeSecret === true && isGiven(value) ? replace({ value, isNamed }) : value;
-  if (type.type === 'json') return isJsonObject(value) ? mapFreeJson(value, visit) : value;
+  if (type.type === 'json') return mapFreeJson(value, visit);
   return mapDirectMembers(type, value, {
     visit: (inner, member, at) =>
-      mapSecretsInValue(inner, member, { ...visit, isNamed: type.type === 'map' && isNameOfSecret(String(at[0])) }),
+      mapSecretsInValue(inner, member, { ...visit, isNamed: isChosenName(type, at) && isNameOfSecret(String(at[0])) }),
   });
+}
+
+/** Whether a user chooses the name of a member, and no table. */
+function isChosenName(type: FieldType, [name = '']: FieldPath): boolean {
+  return type.type === 'map' || (type.type === 'object' && !Object.hasOwn(type.fields, name));
 }
 
 /** In free JSON, texts and numbers below a name that looks like that of a secret may be secret. */

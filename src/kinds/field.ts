@@ -1,5 +1,5 @@
 import type { LintCode } from '../model/diagnostic.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { TextFormat } from './formats.ts';
 
@@ -98,17 +98,20 @@ export interface MapType {
 }
 
 /**
- * An object with any JSON, which is sent as written. `lists` has the members that are sets, with the type of each set's
- * members. Members at any depth whose names look like those of secrets (`isNameOfSecret`), and all below, may be secret, as in `mayBeSecret`.
+ * An object with any JSON, or with `isAny` any JSON at all, which is sent as written. `lists` has the members that are
+ * sets, with the type of each set's members. Members at any depth whose names look like those of secrets (`isNameOfSecret`), and all below, may be secret, as in `mayBeSecret`.
  */
 export interface JsonObjectType {
   readonly type: 'json';
   readonly lists: Readonly<Record<string, FieldType>>;
+  readonly isAny: boolean;
 }
 
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
+  /** What each member is that is not in `fields`, such as a phase of a newer service. Absent: no other is allowed. */
+  readonly others: Field | undefined;
   /** A display name, such as `policy rule`, for a type that occurs in several places. */
   readonly title: string | undefined;
   /** Whether the object is a module: it has `enabled`, and is set and removed as a whole. */
@@ -172,6 +175,7 @@ interface UnsetAdvice {
  * - `allow-list-or-all`: like `allow-list`, but an empty list allows every caller.
  * - `by-rules`: a list of rules. Each rule may admit callers or keep them out.
  * - `unproven`: access is decided elsewhere, so only the fact of a change is known.
+ * - `unknown`: nothing is known of the value but that it may restrict.
  */
 export type AccessRestrictionMode =
   | 'while-on'
@@ -179,7 +183,8 @@ export type AccessRestrictionMode =
   | 'allow-list'
   | 'allow-list-or-all'
   | 'by-rules'
-  | 'unproven';
+  | 'unproven'
+  | 'unknown';
 
 /**
  * How a value carries traffic.
@@ -309,8 +314,11 @@ export const timestamp: FieldType = { type: 'timestamp' };
 
 /** Creates the type of an object with any JSON. `lists` has the members that are sets, with the type of each set's members. */
 export function jsonWithLists(lists: JsonObjectType['lists'] = {}): JsonObjectType {
-  return { type: 'json', lists };
+  return { type: 'json', lists, isAny: false };
 }
+
+/** Any JSON, which is sent and compared as written. */
+export const anyJson: JsonObjectType = { type: 'json', lists: {}, isAny: true };
 
 export function oneOf(...values: readonly string[]): EnumType {
   return { type: 'enum', values };
@@ -365,8 +373,8 @@ export function mapOf(
   return { ...PLAIN_MAP, keys, of, ...options };
 }
 
-type ObjectOptions = Partial<Pick<ObjectType, 'findMistakes' | 'judgeAccess'>>;
-const PLAIN_OBJECT = { type: 'object', findMistakes: undefined, judgeAccess: undefined } as const;
+type ObjectOptions = Partial<Pick<ObjectType, 'findMistakes' | 'judgeAccess' | 'others'>>;
+const PLAIN_OBJECT = { type: 'object', findMistakes: undefined, judgeAccess: undefined, others: undefined } as const;
 
 /** Creates the type of an object that is not a module. */
 export function objectOf(
@@ -403,3 +411,26 @@ export function getNestedFields(type: FieldType | undefined): Readonly<Record<st
 }
 
 export type NamedField = readonly [name: string, field: Field];
+
+/** The field of a member. `undefined` if the object has no such member. Looks up own keys only: users choose names. */
+export function findField({ fields, others }: ObjectType, name: string | number): Field | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : others;
+}
+
+/** The fields of an object: those of its table, and the members of these values that it does not list and that are set. */
+export function listFields(type: ObjectType, ...values: readonly (Json | undefined)[]): readonly NamedField[] {
+  const { fields, others } = type;
+  const listed = Object.entries(fields);
+  if (others === undefined) return listed;
+  const set = values.flatMap((value) =>
+    isJsonObject(value) ? Object.keys(value).filter((name) => !isEmptyJson(value[name])) : [],
+  );
+  const more = new Set(set.filter((name) => !Object.hasOwn(fields, name)));
+  return [...listed, ...[...more].sort().map((name): NamedField => [name, others])];
+}
+
+/** Whether JSON means the same as no value. */
+function isEmptyJson(value: Json | undefined): boolean {
+  if (isJsonArray(value) || isJsonObject(value)) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === '';
+}

@@ -2,7 +2,16 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType, NamedField, ObjectType, TextType } from './field.ts';
+import {
+  type Field,
+  type FieldType,
+  findField,
+  type ListType,
+  listFields,
+  type NamedField,
+  type ObjectType,
+  type TextType,
+} from './field.ts';
 import { FORMATS, toRequestText } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
@@ -65,7 +74,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
 
 const NORMALIZE: TypedValueMapper = {
   visit: (type, value) => normalizeValue(type, value, undefined),
-  visitFields: ({ fields }, value) => normalizeFields(Object.entries(fields), value),
+  visitFields: (type, value) => normalizeFields(listFields(type, value), value),
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
 };
 
@@ -152,11 +161,10 @@ export function omitOptionalNullsFromSpec(kind: Kind, spec: JsonObject): JsonObj
   return leaveOutNulls(kind.specType, spec);
 }
 
-function leaveOutNulls({ fields }: ObjectType, value: JsonObject): JsonObject {
-  const isKept = ([name, member]: [string, Json]) =>
-    member !== null || !Object.hasOwn(fields, name) || fields[name]?.required === true;
+function leaveOutNulls(type: ObjectType, value: JsonObject): JsonObject {
+  const isKept = ([name, member]: [string, Json]) => member !== null || findField(type, name)?.required !== false;
   const kept = Object.fromEntries(Object.entries(value).filter(isKept));
-  return mapPresentFields(Object.entries(fields), kept, leaveOutInside);
+  return mapPresentFields(Object.entries(type.fields), kept, leaveOutInside);
 }
 
 function leaveOutInside(type: FieldType, value: Json): Json {

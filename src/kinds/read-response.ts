@@ -11,7 +11,7 @@ import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { mapPossibleSecrets } from './conceal.ts';
-import type { Field, FieldType, NamedField, ObjectType } from './field.ts';
+import { type Field, type FieldType, listFields, type NamedField, type ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
 import { mapDirectMembers } from './walk.ts';
@@ -115,7 +115,7 @@ function normalizeDisabled(field: Field, shown: Json): Json {
 
 function keepInner(type: FieldType, shown: Json, normal: Json): Json {
   if (type.type === 'object' && isJsonObject(shown) && isJsonObject(normal))
-    return keepShown(Object.entries(type.fields), shown, normal);
+    return keepShown(listFields(type, normal), shown, normal);
   if (type.type !== 'list' || type.unordered || !isJsonArray(shown) || !isJsonArray(normal)) return normal;
   return normal.map((member, index) => keepInner(type.of, shown[index] ?? null, member));
 }
@@ -129,12 +129,12 @@ function readValue(type: FieldType, value: Json): Json {
 
 /** Keeps an object in a list even if all its fields are null. Anywhere else, such an object means unset. */
 function readMember(type: FieldType, value: Json): Json {
-  if (type.type === 'object' && isJsonObject(value)) return readFields(Object.entries(type.fields), value);
+  if (type.type === 'object' && isJsonObject(value)) return readFields(listFields(type, value), value);
   return readValue(type, value);
 }
 
-function readObject({ fields }: ObjectType, value: JsonObject): Json {
-  return isNotSet(value) ? null : readFields(Object.entries(fields), value);
+function readObject(type: ObjectType, value: JsonObject): Json {
+  return isNotSet(value) ? null : readFields(listFields(type, value), value);
 }
 
 /** Whether all members are null. Such an object means unset. */
@@ -188,7 +188,7 @@ export function isAllowedEarlier({ earlierByMs }: Field, live: Json | undefined,
 function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefined): Json | undefined {
   if (live === undefined) return spec;
   if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec))
-    return alignFields(Object.entries(type.fields), live, spec);
+    return alignFields(listFields(type, live), live, spec);
   if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
   return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }

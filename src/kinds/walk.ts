@@ -3,8 +3,8 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { isSecretValue } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
 import {
-  type Fields,
   type FieldType,
+  findField,
   type JsonObjectType,
   type ListType,
   type MapType,
@@ -66,10 +66,10 @@ function isLeaf(type: FieldType): type is LeafType {
   return Object.hasOwn(LEAVES, type.type);
 }
 
-/** Visits the fields that are in the table, and keeps all others. */
-function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<TypedValueMapper, 'visit'>): JsonObject {
+/** Visits the fields that the type allows, and keeps all others. */
+function mapFields(type: ObjectType, value: JsonObject, { visit }: Pick<TypedValueMapper, 'visit'>): JsonObject {
   return mapEntries(value, (name, member) => {
-    const field = pickOwn(fields, name);
+    const field = findField(type, name);
     return [name, field === undefined ? member : visit(field.type, member, [name])];
   });
 }
@@ -96,7 +96,7 @@ export function findMemberType(type: FieldType | undefined, step: string | numbe
   if (type === undefined || isLeaf(type)) return undefined;
   switch (type.type) {
     case 'object':
-      return pickOwn(type.fields, step)?.type;
+      return findField(type, step)?.type;
     case 'list':
       return type.of;
     case 'map':
@@ -142,7 +142,9 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
     case 'map':
       return [type.keys, type.of, ...Object.values(type.valueTypes)];
     case 'object':
-      return Object.values(type.fields).map((field) => field.type);
+      return [...Object.values(type.fields), ...(type.others === undefined ? [] : [type.others])].map(
+        (one) => one.type,
+      );
     case 'json':
       return Object.values(type.lists);
     default:
@@ -151,7 +153,7 @@ function listInnerTypes(type: FieldType): readonly FieldType[] {
 }
 
 function visitKnownFields(visitor: TypedValueMapper): (type: ObjectType, value: JsonObject) => Json {
-  return ({ fields }, value) => mapFields(fields, value, visitor);
+  return (type, value) => mapFields(type, value, visitor);
 }
 
 function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypedValueMapper): JsonObject {

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
-import type { Field, FieldType } from '../kinds/field.ts';
+import { type Field, type FieldType, findField } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -80,7 +80,7 @@ function findMeaning(
   let type: FieldType | undefined = table.specType;
   for (const step of steps) {
     if (type?.type === 'json' || type?.type === 'metadata') return { isData: true };
-    field = type?.type === 'object' && typeof step === 'string' ? type.fields[step] : undefined;
+    field = type?.type === 'object' && typeof step === 'string' ? findField(type, step) : undefined;
     type = findMemberType(type, step);
   }
   return { isData: false, field };

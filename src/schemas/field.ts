@@ -71,11 +71,12 @@ export function createModuleBodySchema(field: Field, use: Exclude<SchemaUse, 'ma
   return createTypeSchema(field.type, use);
 }
 
-function createObjectSchema(fields: Readonly<Record<string, Field>>, use: SchemaUse): z.ZodType {
+function createObjectSchema(fields: Readonly<Record<string, Field>>, use: SchemaUse, others?: Field): z.ZodType {
   const shape = Object.entries(fields).map(
     ([name, field]) => [getPropertyName(name, field, use), createPropertySchema(field, use)] as const,
   );
   const properties = Object.fromEntries(shape);
+  if (others !== undefined) return z.object(properties).catchall(createTypeSchema(others.type, use));
   return use === 'response' ? z.looseObject(properties) : z.strictObject(properties);
 }
 
@@ -187,9 +188,10 @@ function createTypeSchema(type: FieldType, use: SchemaUse): z.ZodType {
  */
 function createObjectTypeSchema(type: ObjectType, use: SchemaUse): z.ZodType {
   const name = use === 'manifest' && type.title === undefined ? undefined : findSharedObjectSchemaName(type);
-  if (name === undefined || use === 'response') return createObjectSchema(type.fields, use);
+  const create = () => createObjectSchema(type.fields, use, type.others);
+  if (name === undefined || use === 'response') return create();
   const partName = use === 'request' ? `${name}Mutate` : name;
-  return rememberPart(use, type, () => nameSharedSchema(partName, createObjectSchema(type.fields, use)));
+  return rememberPart(use, type, () => nameSharedSchema(partName, create()));
 }
 
 function createNumberSchema(type: NumberType): z.ZodType {
@@ -267,6 +269,7 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Creates the schema of free JSON. It checks only lists of references at known keys. The service checks the rest. */
 function createJsonSchema(type: JsonObjectType, use: SchemaUse): z.ZodType {
+  if (type.isAny) return ANY_JSON_SCHEMA;
   const json = z.record(z.string(), ANY_JSON_SCHEMA);
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.lists).flatMap(([key, of]) =>

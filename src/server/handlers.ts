@@ -1,4 +1,4 @@
-import type { Field, Fields, FieldType } from '../kinds/field.ts';
+import { type Field, type FieldType, listFields, type NamedField } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import type { NamedModule } from '../kinds/operations.ts';
@@ -263,7 +263,7 @@ function toResponseBody(
     uri: kind.uri === 'path' ? path : `${options.baseUrl}${path}`,
     created_at: resource.createdAt,
   };
-  return toResponseFields(kind.fields, known, options.baseUrl);
+  return toResponseFields(Object.entries(kind.fields), known, options.baseUrl);
 }
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
@@ -275,10 +275,9 @@ function toResponseValue(field: Field, value: Json | undefined, baseUrl: string)
   return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }
 
-function toResponseFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
+function toResponseFields(fields: readonly NamedField[], values: JsonObject, baseUrl: string): JsonObject {
   const shown: Record<string, Json> = {};
-  for (const [name, field] of Object.entries(fields))
-    shown[field.responseName ?? name] = toResponseValue(field, values[name], baseUrl);
+  for (const [name, field] of fields) shown[field.responseName ?? name] = toResponseValue(field, values[name], baseUrl);
   return shown;
 }
 
@@ -288,7 +287,7 @@ function toResponseJson(type: FieldType, value: Json, baseUrl: string): Json {
   const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapDirectMembers(type, isSingle ? [value] : value, {
     visit: (inner, member) => toResponseJson(inner, member, baseUrl),
-    visitFields: ({ fields }, values) => toResponseFields(fields, values, baseUrl),
+    visitFields: (type, values) => toResponseFields(listFields(type, values), values, baseUrl),
   });
 }
 

@@ -1,5 +1,6 @@
 import { parseDurationMs } from '../../src/kinds/duration.ts';
 import {
+  anyJson,
   boolean,
   createModuleType,
   type Field,
@@ -136,10 +137,13 @@ const LIGHTHOUSE = defineKind({
       { clear: 'delete', hasPath: true },
     ),
     signalling: field(
-      createModuleType({
-        signals: field(listOf(SIGNAL, { orSingle: true }), 'What it says: one signal or a list.'),
-        at_night: field(listOf(SIGNAL), 'What it says at night, in this order.'),
-      }),
+      createModuleType(
+        {
+          signals: field(listOf(SIGNAL, { orSingle: true }), 'What it says: one signal or a list.'),
+          at_night: field(listOf(SIGNAL), 'What it says at night, in this order.'),
+        },
+        { others: field(anyJson, 'What it says at another time.') },
+      ),
       'What it says with its light. Disabled and without a signal it is the same as none.',
       { clear: 'disable' },
     ),

@@ -29,8 +29,8 @@ const TYPES: TypeWords = {
   reference: { prefixes: true, isRefInResponse: true },
   list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
   map: { keys: true, of: true, valueTypes: true, caseInsensitive: true, isShares: true, findMistakes: true },
-  object: { fields: true, title: true, module: true, findMistakes: true, judgeAccess: true },
-  json: { lists: true },
+  object: { fields: true, others: true, title: true, module: true, findMistakes: true, judgeAccess: true },
+  json: { lists: true, isAny: true },
   metadata: { maxBytes: true },
 };
 

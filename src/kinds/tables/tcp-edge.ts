@@ -3,6 +3,7 @@ import type { FieldPath } from '../../model/state.ts';
 import { INVALID_EXPRESSION, joinEffects, NO_EFFECT, NOT_SHOWN, placeEffect } from '../access-effect.ts';
 import {
   type AccessEffect,
+  anyJson,
   createModuleType,
   field,
   idOf,
@@ -62,6 +63,17 @@ const RULE = objectOf(
   'policy rule',
   { findMistakes: listUnreachableActions, judgeAccess: judgeRule },
 );
+
+const PHASES = {
+  inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
+    restriction: 'by-rules',
+  }),
+  outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
+    restriction: 'by-rules',
+  }),
+};
+
+const OTHER_PHASE = field(anyJson, 'Rules of a phase that the interface does not list.', { restriction: 'unknown' });
 
 export const TCP_EDGE = defineKind({
   name: 'TCPEdge',
@@ -142,15 +154,8 @@ export const TCP_EDGE = defineKind({
       },
     ),
     policy: field(
-      createModuleType({
-        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
-          restriction: 'by-rules',
-        }),
-        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
-          restriction: 'by-rules',
-        }),
-      }),
-      'Traffic policy of this edge. A disabled policy without rules is the same as none.',
+      createModuleType(PHASES, { others: OTHER_PHASE, findMistakes: listUnknownPhases }),
+      'Traffic policy of this edge. A disabled policy without rules is the same as none. Another phase than inbound and outbound, which a newer service may have, is sent and compared as written.',
       { clear: 'disable', restriction: 'while-on' },
     ),
   },
@@ -239,6 +244,19 @@ function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): reado
 
 const ADDRESS = 'Write an IP address or a CIDR block, such as `203.0.113.0/24`.';
 const SWITCH = 'Write true or false, without quotes.';
+
+/** Finds the phases that the interface does not list. */
+function listUnknownPhases(policy: JsonObject): readonly ValueMistake[] {
+  const known = Object.keys(PHASES);
+  const unknown = Object.keys(policy).filter((name) => name !== 'enabled' && !known.includes(name));
+  return unknown.map((given) => ({
+    code: 'traffic-policy',
+    path: [given],
+    message: `has the phase \`${given}\`, which is not known here; known: ${known.join(', ')}. A service that does not know it may apply nothing`,
+    remedy: 'Use a phase that is known for this traffic. A newer service may know others.',
+    unknown: { given, known: [...known, 'enabled'] },
+  }));
+}
 
 /** Finds the actions after a deny, which ends the connection. */
 function listUnreachableActions({ actions }: JsonObject): readonly ValueMistake[] {

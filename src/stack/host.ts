@@ -148,13 +148,25 @@ export class StackError extends Error {
   }
 }
 
-/** The manifests are invalid. `diagnostics` lists every mistake. No request was sent. */
+/**
+ * The manifests are invalid. The message has the first error, and the number of others; `diagnostics` lists every mistake.
+ * No request was sent.
+ */
 export class InvalidManifests extends Error {
   override readonly name = 'InvalidManifests';
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
-    super('The manifests are invalid.');
+    super(describeErrors(diagnostics));
     this.diagnostics = diagnostics;
   }
+}
+
+function describeErrors(diagnostics: readonly Diagnostic[]): string {
+  const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return 'The manifests are invalid.';
+  const { message, place } = first;
+  const at = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `;
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${others.length === 1 ? 'error' : 'errors'}`;
+  return toPrintable(`The manifests are invalid: ${at}${message}${more}`);
 }

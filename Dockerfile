@@ -20,5 +20,8 @@ RUN ln -s /opt/edgewise/dist/cli.js /usr/local/bin/edgewise
 # By number, so that Kubernetes can tell that it is not root.
 USER 65532:65532
 WORKDIR /work
+# For `edgewise serve`, on the port that it has by default. Other commands end before they are asked.
+HEALTHCHECK --interval=10s --start-period=5s --timeout=3s \
+  CMD ["node", "--eval", "fetch('http://127.0.0.1:4750/_edgewise/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["edgewise"]
 CMD ["--help"]

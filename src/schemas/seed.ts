@@ -85,6 +85,12 @@ export const SEED_SCHEMA = z
     description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });
 
+/** Schema of a request that moves the clock of a server. */
+export const CLOCK_SCHEMA = z.union([
+  z.strictObject({ now: z.iso.datetime({ offset: true }) }),
+  z.strictObject({ advance_seconds: z.number().min(-1e12).max(1e12) }),
+]);
+
 /** Schema of a change of an account: a line of a snapshot file, after the first. */
 export const CHANGE_SCHEMA = SEED_SCHEMA.pick({
   resources: true,

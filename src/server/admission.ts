@@ -69,9 +69,14 @@ export function indexApiKeys(apiKeys: readonly ApiKey[]): ReadonlyMap<string, Ap
   return keyring;
 }
 
+/** Returns the key in an Authorization header. `undefined` if there is none. */
+export function findBearerKey(header: string | null | undefined): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+}
+
 /** Returns the API key of an Authorization header. Throws `RequestError` if the key is missing or unknown. */
-function getAuthenticatedApiKey(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
-  const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+export function getAuthenticatedApiKey(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
+  const key = findBearerKey(header);
   const apiKey = key === undefined ? undefined : keyring.get(key);
   if (apiKey !== undefined) return apiKey;
   const message =

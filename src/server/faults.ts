@@ -14,7 +14,8 @@ import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, applyLatencyFault, type FaultContext } from './fault-effects.ts';
 import { findRuleMistake } from './fault-targets.ts';
-import type { Server } from './server.ts';
+import { isAdminPath } from './routes.ts';
+import type { Decorate, Server } from './server.ts';
 
 /**
  * Injects faults between the bundled server and its clients: late, lost, broken and wrong responses. Rules and a seed
@@ -44,12 +45,22 @@ export interface FaultLogEntry {
  * Returns a server that injects faults into the responses of `server`. Throws `RangeError` if a rule can never apply.
  */
 export function withFaults(server: Server, faults: ServerFaults, options: FaultInjectionOptions = {}): Server {
+  return server.behind(createFaultDecorator(server, faults, options));
+}
+
+/** Creates what `withFaults` puts around a server. Throws `RangeError` if a rule can never apply. */
+export function createFaultDecorator(
+  server: Server,
+  faults: ServerFaults,
+  options: FaultInjectionOptions = {},
+): Decorate {
   refuseIdleRules(faults);
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
   const { sleep = sleepUnreferenced, now = Date.now, onFault } = options;
   const retained = createRetainedStates(server, now);
-  return server.behind((inner, basePath) => async (request) => {
+  return (inner, basePath) => async (request) => {
+    if (isAdminPath(request.url, basePath)) return inner(request);
     const { latency, fault } = choose(request, basePath);
     const before = history.look();
     const forward = retained.watch(history.watch(inner));
@@ -57,7 +68,7 @@ export function withFaults(server: Server, faults: ServerFaults, options: FaultI
     for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
     if (latency !== undefined) await applyLatencyFault(latency, scene);
     return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
-  });
+  };
 }
 
 async function sleepUnreferenced(ms: number, signal?: AbortSignal): Promise<void> {

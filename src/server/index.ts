@@ -6,6 +6,13 @@ export type {
   NumberOrRange,
   ServerFaults,
 } from '../model/server-faults.ts';
+export { type Accounts, createAccounts } from './accounts.ts';
+export type { AdminCalls, ClockMove, ReceivedRequest } from './admin-routes.ts';
+export {
+  type AdminServer,
+  type AdminServerOptions,
+  createAdminServer,
+} from './admin-server.ts';
 export { type FaultInjectionOptions, type FaultLogEntry, parseServerFaults, withFaults } from './faults.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export type { ImportedResource, SeedResource, ServerSeed, ServerSnapshot } from './seed.ts';

@@ -24,6 +24,9 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
+/** A server, or several accounts. */
+type ListeningServer = Pick<Server, 'send' | 'reject' | 'hasAdmin'>;
+
 /** Options of `listen`. */
 export interface ListenOptions {
   /** 0 means any free port. */
@@ -40,10 +43,13 @@ export interface ListenOptions {
 /**
  * Makes a server reachable over a socket. On a loopback address, it answers only requests for a loopback name or an
  * allowed host: a web page whose own name resolves to this machine could otherwise send any request, and read the
- * response. Rejects if the port is not available.
+ * response. Rejects if the port is not available, and with `RangeError` for a server with paths for admins on another
+ * address than a loopback one.
  */
-export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
+export async function listen(server: ListeningServer, options: ListenOptions): Promise<Listener> {
   const { port, host = '127.0.0.1', allowedHosts = [] } = options;
+  if (server.hasAdmin && !isLoopbackHost(host))
+    throw new RangeError('A server with paths for admins listens on a loopback address only');
   const allowed = allowedHosts.map(normalizeHostHeader);
   const isOpen = (): boolean => allowed.length === 0 && !isLoopbackHost(getAddress(http).address);
   const http = createHttpServer(
@@ -108,7 +114,7 @@ interface Exchange {
  * Creates the HTTP server that passes requests to the bundled server. If bytes are not a valid request, the client gets
  * an error response, and the connection is closed.
  */
-function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpServer {
+function createHttpServer(server: ListeningServer, isAllowedHost: IsAllowedHost): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     latest.set(incoming.socket, { incoming, outgoing });
@@ -135,7 +141,7 @@ function createHttpServer(server: Server, isAllowedHost: IsAllowedHost): HttpSer
 }
 
 async function answerIncoming(
-  server: Server,
+  server: ListeningServer,
   { incoming, outgoing }: Exchange,
   isAllowedHost: IsAllowedHost,
 ): Promise<void> {
@@ -240,7 +246,7 @@ function toRequestFailure(error: unknown): RequestError {
  * connection.
  */
 function refuseBytes(
-  server: Server,
+  server: ListeningServer,
   error: Error,
   { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
 ): void {
@@ -260,7 +266,11 @@ function refuseBytes(
   else outgoing.once('finish', end);
 }
 
-function rejectIncoming(server: Server, failure: RequestError, incoming: IncomingMessage | undefined): HttpResponse {
+function rejectIncoming(
+  server: ListeningServer,
+  failure: RequestError,
+  incoming: IncomingMessage | undefined,
+): HttpResponse {
   return server.reject(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 

@@ -2,8 +2,8 @@ import { HttpResponse, http, type RequestHandler } from 'msw';
 import { NetworkError } from '../model/errors.ts';
 import type { Server } from './server.ts';
 
-/** Creates msw handlers that pass every request below a base URL to the bundled server. */
-export function createMswHandlers(server: Server, baseUrl: string): RequestHandler[] {
+/** Creates msw handlers that pass every request below a base URL to the bundled server, or to its accounts. */
+export function createMswHandlers(server: Pick<Server, 'mountAt'>, baseUrl: string): RequestHandler[] {
   const transport = server.mountAt(baseUrl);
   const respond = async (request: Request): Promise<Response> => {
     try {

@@ -38,8 +38,16 @@ export type Responder = (request: HttpRequest, env: RequestEnvironment) => HttpR
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** An operation, or `document` for the OpenAPI document of all operations. */
-type Target = Operation | 'document';
+/** An operation, `document` for the OpenAPI document of all operations, or `health`. */
+type Target = Operation | 'document' | 'health';
+
+/** Below this path are requests to the server as a program, not to its account. */
+const ADMIN_PATH = '/_edgewise/';
+
+/** Whether the path of a URL is below `/_edgewise/`. `basePath`: the path of the base URL. */
+export function isAdminPath(url: string, basePath: string): boolean {
+  return new URL(url).pathname.startsWith(`${basePath}${ADMIN_PATH}`);
+}
 
 /** Creates the function that routes requests to all operations of the API. */
 export function createResponder(service: Service, admission: AdmissionSettings): Responder {
@@ -62,6 +70,7 @@ type Router = TrieRouter<Target>;
 function createRouter(): Router {
   const router: Router = new TrieRouter();
   router.add('GET', '/openapi.json', 'document');
+  router.add('GET', `${ADMIN_PATH}health`, 'health');
   for (const operation of OPERATIONS)
     router.add(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
   return router;
@@ -87,6 +96,7 @@ function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnvir
   const [found, ids] = findTarget(router, method, path);
   if (found === 'document')
     return createResponse(env, 200, createOpenApiDocument({ versionHeader: admission.versionHeader }));
+  if (found === 'health') return createResponse(env, 200, { status: 'ok' });
   const caller = authenticateAndCountRequest(admission, request.headers);
   if (found === undefined) throw createNoRouteError(router, request.method, path);
   const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));

@@ -56,6 +56,8 @@ export interface ServerOptions {
    * settled: 500 if it rejects. `snapshot` returns the state of the server.
    */
   readonly onChange?: (change: ServerChange, snapshot: () => ServerSnapshot) => Promise<void>;
+  /** Called after a reset. */
+  readonly onReset?: (snapshot: () => ServerSnapshot) => Promise<void>;
 }
 
 /** A log entry for one request. Contains no secrets. */
@@ -82,8 +84,15 @@ export interface Server {
   readonly handle: Transport;
   /** Returns a `handle` for a base URL that has a path. URLs in responses start with this base URL. */
   readonly mountAt: (baseUrl: string) => Transport;
-  /** Returns this server with `decorate` around it, so all requests pass through `decorate` first. */
-  readonly behind: (decorate: Decorate) => Server;
+  /**
+   * Returns this server with `decorate` around it, so all requests pass through `decorate` first. `opensAdmin`: whether
+   * `decorate` answers the paths below `/_edgewise/`.
+   */
+  readonly behind: (decorate: Decorate, options?: { readonly opensAdmin?: boolean }) => Server;
+  /** Whether the paths below `/_edgewise/` are open. Then `listen` accepts loopback addresses only. */
+  readonly hasAdmin: boolean;
+  /** Sets everything back to the state in which the server started. Ids begin anew. */
+  readonly reset: () => Promise<void>;
   /**
    * Returns the error response for bytes that are not a valid HTTP request, and logs it like the response to a request.
    */
@@ -103,10 +112,39 @@ export interface Server {
 }
 
 /** Wraps a function that responds to requests. `basePath`: the path of the base URL, without a slash at the end. */
-type Decorate = (send: Send, basePath: string) => Send;
+export type Decorate = (send: Send, basePath: string) => Send;
 
 /** Creates a server. Throws `RangeError` for invalid options or an invalid seed. */
 export function createServer(options: ServerOptions = {}): Server {
+  let core = createCore(options);
+  const front: Front = { core: () => core, options };
+  const decorateServer = (decorate: Decorate, hasAdmin: boolean): Server => ({
+    ...createFaces(front, decorate),
+    behind: (outer, { opensAdmin = hasAdmin } = {}) =>
+      decorateServer((send, basePath) => outer(decorate(send, basePath), basePath), opensAdmin),
+    hasAdmin,
+    reset: async () => {
+      core = createCore(options);
+      await options.onReset?.(() => createSnapshot(core.service));
+    },
+    reject: (failure, asked) => rejectRequest(front, failure, asked),
+    snapshot: () => createSnapshot(core.service),
+    withSnapshot: (seed) => {
+      const { rateLimit: _, onRequest: __, existing: ___, onChange: ____, ...rest } = options;
+      return createServer({ ...rest, seed }).send;
+    },
+    certificateAuthorityKey: (id) => formatAuthorizedKey(core.service.authorities.getKey(id).toPublic()),
+  });
+  return decorateServer((send) => send, false);
+}
+
+/** The state of a server, and the operations on it. */
+interface Core {
+  readonly service: RecordingService;
+  readonly routes: Responder;
+}
+
+function createCore(options: ServerOptions): Core {
   const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
   const service = createService(options, apiKeys);
   loadSeed(service, options.seed ?? {});
@@ -117,19 +155,7 @@ export function createServer(options: ServerOptions = {}): Server {
     versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER_NAME,
     countRequest: () => countRequest?.(service.now()),
   });
-  const front = { service, routes, options };
-  const decorateServer = (decorate: Decorate): Server => ({
-    ...createFaces(front, decorate),
-    behind: (outer) => decorateServer((send, basePath) => outer(decorate(send, basePath), basePath)),
-    reject: (failure, asked) => rejectRequest(front, failure, asked),
-    snapshot: () => createSnapshot(service),
-    withSnapshot: (seed) => {
-      const { rateLimit: _, onRequest: __, existing: ___, onChange: ____, ...rest } = options;
-      return createServer({ ...rest, seed }).send;
-    },
-    certificateAuthorityKey: (id) => formatAuthorizedKey(service.authorities.getKey(id).toPublic()),
-  });
-  return decorateServer((send) => send);
+  return { service, routes };
 }
 
 type Faces = Pick<Server, 'send' | 'handle' | 'mountAt'>;
@@ -158,8 +184,8 @@ function createFaces(front: Front, decorate: Decorate): Faces {
 
 /** The parts of a server that `respond` and `reject` use. */
 interface Front {
-  readonly service: RecordingService;
-  readonly routes: Responder;
+  /** Returns the current one: a reset makes another. */
+  readonly core: () => Core;
   readonly options: Pick<ServerOptions, 'onRequest' | 'onChange'>;
 }
 
@@ -205,10 +231,11 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Reco
 }
 
 async function respond(
-  { service, routes, options }: Front,
+  { core, options }: Front,
   request: HttpRequest,
   base: Pick<RequestEnvironment, 'baseUrl' | 'basePath'>,
 ): Promise<HttpResponse> {
+  const { service, routes } = core();
   const start = performance.now();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
@@ -250,10 +277,11 @@ function createUnsavedError(cause: Error): RequestError {
 }
 
 function rejectRequest(
-  { service, options }: Pick<Front, 'service' | 'options'>,
+  { core, options }: Front,
   failure: RequestError,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
 ): HttpResponse {
+  const { service } = core();
   const operationId = service.identities.createOperationId();
   const response = createFailureResponse(failure, operationId);
   const error = failure.cause instanceof Error ? { error: failure.cause } : {};
@@ -266,7 +294,7 @@ export function createIncompleteBodyError(cause: unknown): RequestError {
   return new RequestError('The body of the request is incomplete', { code: 'bad_body', cause });
 }
 
-function toPathAndQuery(url: string): string {
+export function toPathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }

@@ -83,6 +83,8 @@ interface SnapshotStore {
   readonly save: (change: ServerChange, snapshot: Server['snapshot']) => Promise<void>;
   /** Writes the file as one snapshot, unless it is one. Rejects if that fails. */
   readonly fold: (snapshot: Server['snapshot']) => Promise<void>;
+  /** Writes the file as one snapshot in any case. Rejects if that fails. */
+  readonly replace: (snapshot: Server['snapshot']) => Promise<void>;
 }
 
 /** Paths of the server's files, as the user gave them. */
@@ -104,7 +106,7 @@ export async function openServerFiles(files: ServerFiles, context: Host, lock?: 
       : await withServerFileErrors('The snapshot', () => readSnapshotContent(path, context));
   const seed = kept?.seed ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
-  if (path === undefined) return { seed, source, save: async () => undefined, fold: async () => undefined };
+  if (path === undefined) return { seed, source, save: IGNORE, fold: IGNORE, replace: IGNORE };
   const refuseIfLost = (): void => {
     if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
   };
@@ -141,7 +143,7 @@ function createSnapshotWriter(
   { path, context, refuseIfLost }: SnapshotPlace,
   isFolded: boolean,
   lineBytes: number | undefined,
-): Pick<SnapshotStore, 'save' | 'fold'> {
+): Pick<SnapshotStore, 'save' | 'fold' | 'replace'> {
   /** The lines of changes that are not in the file. */
   let lines: string[] = [];
   let changes: JsonSize = NOTHING;
@@ -184,13 +186,14 @@ function createSnapshotWriter(
       });
       return next;
     },
+    replace: (snapshot) => inTurn(() => writeWhole(snapshot)),
     fold: (snapshot) => inTurn(async () => (isWhole && lines.length === 0 ? undefined : writeWhole(snapshot))),
   };
 }
 
 const NOTHING: JsonSize = { bytes: 0, values: 0 };
 
-const IGNORE = (): void => undefined;
+const IGNORE = async (): Promise<void> => undefined;
 
 function refuseLostLock(file: string): never {
   throw new StackError(`The snapshot ${file} was not written: another process uses it now.`, {

@@ -246,3 +246,39 @@ it('refuses a write that no later start could read, and starts with what it ackn
   });
   await second.end();
 });
+
+it.each([
+  ['--admin', 'needs another API key than `dev`'],
+  ['--admin --api-key dev:admin', 'needs another API key than `dev`'],
+  ['--admin --api-key tests', 'needs an API key with `:admin`'],
+  ['--admin --accounts --api-key a:admin --api-key b', 'needs only API keys with `:admin`'],
+  ['--admin --api-key tests:admin --host 0.0.0.0', 'listens on a loopback address only, not on 0.0.0.0'],
+  ['--accounts --api-key a --snapshot account.json', 'A snapshot is of one account'],
+])('refuses %s', async (words, message) => {
+  const server = await startServe(words.split(' '), await createFolder());
+  expect(await server.end()).toBe(3);
+  expect(server.log()).toContain(message);
+});
+
+it('lets tests reset it, and keeps what it has then in its snapshot', async () => {
+  const folder = await createFolder();
+  const server = await startServe(['--admin', '--api-key', 'dev2:admin', '--snapshot', 'account.json'], folder);
+  const headers = { ...HEADERS, authorization: 'Bearer dev2' };
+  await fetch(`${server.url}/edges/tcp`, { method: 'POST', headers, body: '{}' });
+  expect((await fetch(`${server.url}/_edgewise/reset`, { method: 'POST', headers })).status).toBe(204);
+  const kept = await readFile(join(folder, 'account.json'), 'utf8');
+  expect(JSON.parse(kept)).toMatchObject({ resources: { TCPEdge: [] } });
+  expect(await server.end()).toBe(0);
+});
+
+it('has an account for each key', async () => {
+  const server = await startServe(['--accounts', '--api-key', 'a', '--api-key', 'b'], await createFolder());
+  const headers = (key: string) => ({ ...HEADERS, authorization: `Bearer ${key}` });
+  await fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: headers('a'), body: '{}' });
+  const counts = ['a', 'b'].map(async (key) => {
+    const page = await fetch(`${server.url}/edges/tcp`, { headers: headers(key) });
+    return (await page.text()).match(/edgtcp_/g)?.length ?? 0;
+  });
+  expect(await Promise.all(counts)).toEqual([2, 0]);
+  expect(await server.end()).toBe(0);
+});

@@ -5,9 +5,19 @@ import { getErrorMessage } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, isHost, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_DESCRIPTION, type RateLimit } from '../../model/stack.ts';
+import { KNOWN_KEY } from '../../server/admin-server.ts';
 import type { ApiKey } from '../../server/admission.ts';
-import { createServer, listen, parseApiKey, parseServerFaults, withFaults } from '../../server/index.ts';
-import type { Server, ServerOptions } from '../../server/server.ts';
+import {
+  type AdminServerOptions,
+  createAccounts,
+  createAdminServer,
+  createServer,
+  listen,
+  parseApiKey,
+  parseServerFaults,
+  type Server,
+  withFaults,
+} from '../../server/index.ts';
 import {
   openServerFiles,
   readServerFileText,
@@ -31,10 +41,10 @@ interface ServeCommandFlags {
   readonly faults?: string;
   readonly rateLimit?: RateLimit;
   readonly versionHeader: string;
+  readonly admin?: boolean;
+  readonly accounts?: boolean;
 }
 
-/** The default key. It is documented, so it protects nothing. */
-const KNOWN_KEY = 'dev';
 const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
 export function configureServeCommand(command: Command, act: CommandBodyRunner): void {
@@ -70,12 +80,18 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
       'answer 429 above this, such as 120/60s, whatever the key (default: none)',
       parseRateLimitFlag,
     )
+    .option(
+      '--admin',
+      'let tests reset the server, read its requests, and change its faults and its clock, below /_edgewise/; needs an --api-key with :admin, and a loopback address',
+    )
+    .option('--accounts', 'give each --api-key an account of its own, so that tests run side by side')
     .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER_NAME);
   addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with a typical rate limit'],
+    ['edgewise serve --admin --accounts --api-key a:admin --api-key b:admin', 'for two tests side by side'],
     ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
   ]).action((flags: ServeCommandFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
 }
@@ -84,6 +100,7 @@ async function serve(flags: ServeCommandFlags, context: Context): Promise<ExitCo
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerFileErrors('--api-key', () => words.map(parseApiKey));
   refuseKnownKey(flags.host, apiKeys);
+  refuseUnsafeAdmin(flags, apiKeys);
   const { snapshot } = flags;
   const lock =
     snapshot === undefined ? undefined : await waitForSnapshotLock(resolve(context.cwd, snapshot), snapshot, context);
@@ -102,18 +119,23 @@ async function serveKept(
   const keeper = await openServerFiles(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
-  const options: ServerOptions = {
-    apiKeys,
+  const options: Omit<AdminServerOptions, 'apiKeys'> = {
     now: context.now,
     versionHeader: flags.versionHeader,
     rateLimit: flags.rateLimit,
     seed: keeper.seed,
     onChange: keeper.save,
+    onReset: keeper.replace,
     onRequest: (entry) => logger[entry.error !== undefined || entry.status >= 500 ? 'error' : 'info'](entry, 'request'),
+    faults,
+    onFault: (entry) => logger.info(entry, 'fault'),
   };
-  const server: Server = await withServerFileErrors(keeper.source, () => createServer(options));
-  const faulty = withFaults(server, faults, { onFault: (entry) => logger.info(entry, 'fault') });
-  const listening = await listen(faults.rules.length === 0 ? server : faulty, {
+  const create = flags.admin ? createAdminServer : createFaultyServer;
+  const server = await withServerFileErrors(keeper.source, () => create({ ...options, apiKeys }));
+  const served = flags.accounts
+    ? createAccounts(apiKeys, (apiKey) => create({ ...options, apiKeys: [apiKey] }))
+    : server;
+  const listening = await listen(served, {
     port: flags.port,
     host: flags.host,
     allowedHosts: flags.allowHost,
@@ -133,6 +155,33 @@ async function serveKept(
   await listening.close();
   await keeper.fold(server.snapshot);
   return EXIT.success;
+}
+
+/** Creates a server without paths for admins. */
+function createFaultyServer({ faults = { rules: [] }, onFault, ...options }: AdminServerOptions): Server {
+  const server = createServer(options);
+  return faults.rules.length === 0 ? server : withFaults(server, faults, { ...(onFault && { onFault }) });
+}
+
+/** Throws for accounts in one file, and for paths of admins that others could use, or no test could. */
+function refuseUnsafeAdmin(flags: ServeCommandFlags, apiKeys: readonly ApiKey[]): void {
+  const { admin, accounts, host, snapshot } = flags;
+  const refuse = (message: string, remedy: string): never => {
+    throw new CommandError(message, { exitCode: EXIT.invalid, remedy });
+  };
+  if (accounts && snapshot !== undefined)
+    refuse('A snapshot is of one account, and --accounts makes several.', 'Leave out --accounts or --snapshot.');
+  if (!admin) return;
+  if (!isLoopbackHost(host))
+    refuse(
+      `With --admin, the server listens on a loopback address only, not on ${host}.`,
+      'Leave out --host or --admin.',
+    );
+  const remedy = 'Name a key of an admin with --api-key, such as --api-key "$(openssl rand -hex 16):admin".';
+  if (apiKeys.some(({ key }) => key === KNOWN_KEY))
+    refuse(`--admin needs another API key than \`${KNOWN_KEY}\`, which everyone knows.`, remedy);
+  const isUsable = accounts ? apiKeys.every(({ isAdmin }) => isAdmin) : apiKeys.some(({ isAdmin }) => isAdmin);
+  if (!isUsable) refuse(`--admin needs ${accounts ? 'only API keys' : 'an API key'} with \`:admin\`.`, remedy);
 }
 
 /** Throws if other machines can reach the server and the server accepts the default key. */

@@ -19,6 +19,19 @@ describe('requests', () => {
     });
   });
 
+  it('are not sent if their path or body contains the key, and the error names them without it', async () => {
+    const { client, log } = createFakeService({});
+    for (const [request, message] of [
+      [
+        client.send('POST', '/x', { description: API_KEY }),
+        'POST /x was not sent, because it would contain the API key',
+      ],
+      [client.get(`/x/${API_KEY}`), 'GET /x/[key] was not sent, because it would contain the API key'],
+    ] as const)
+      expect(await catchError(request)).toMatchObject({ message });
+    expect(log).toEqual([]);
+  });
+
   it('have a body as JSON', async () => {
     const { client, requests } = createFakeService({ 'PATCH /x': [{}] });
     await client.send('PATCH', '/x', { description: 'é' });

@@ -204,7 +204,9 @@ describe('a delete', () => {
     const plan = await planDelete(timed);
     const result = await timed.world.apply(plan, timed.client);
     expect(formatOutcomes(result)).toEqual([
-      expect.stringMatching(/: not written, because the rate limit let more than five seconds pass after it was read$/),
+      expect.stringMatching(
+        /: \/edges\/tcp\/edgtcp_\w+: not written, because the rate limit let more than five seconds pass after it was read$/,
+      ),
     ]);
     expect(listSent(timed.world).filter((one) => one.startsWith('DELETE'))).toEqual([]);
   });

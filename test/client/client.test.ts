@@ -84,6 +84,20 @@ describe('send', () => {
     expect(await client.send('POST', '/credentials', {})).toEqual({ id: 'cr_1' });
   });
 
+  it('lets a later write rely on the state that its response shows, without a read', async () => {
+    const shown = { id: '1', description: 'new' };
+    const { client, log } = createFakeService({
+      'PATCH /x/1': [shown],
+      'DELETE /x/1': [new Response(null, { status: 204 })],
+    });
+    await client.send('PATCH', '/x/1', { description: 'new' });
+    const seen: unknown[] = [];
+    const prepare = async (state: unknown) => void seen.push(state);
+    await client.send('DELETE', '/x/1', undefined, { reliesOn: { path: '/x/1', isModule: false, prepare } });
+    expect(seen).toEqual([shown]);
+    expect(log).toEqual(['PATCH /x/1', 'DELETE /x/1']);
+  });
+
   it('returns null for an empty response', async () => {
     const { client } = createFakeService({
       'DELETE /a': [new Response(null, { status: 204 })],

@@ -2,7 +2,7 @@ import { listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { alignLiveSpec, fillOmittedFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, isRecordInChange } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
@@ -22,7 +22,9 @@ export class ConcurrentChangeDetector {
 
   constructor({ changes, writes }: Plan) {
     this.#replaced = new Map(
-      changes.flatMap(({ action, address, live }) => (action === 'replace' && live ? [[address, live]] : [])),
+      changes.flatMap(({ action, address, live }) =>
+        action === 'replace' && live && !isRecordInChange(live) ? [[address, live]] : [],
+      ),
     );
     this.#before = new Map(changes.flatMap(({ live }) => (live === undefined ? [] : [[live.id, live]])));
     for (const write of writes) {

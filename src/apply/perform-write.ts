@@ -253,6 +253,8 @@ async function acceptFound(created: SentCreation, live: LiveResource, context: W
     const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return createFailedOutcome(write, message);
   }
+  const failure = await verifyCreation(created, { live, token: undefined }, context);
+  if (failure !== undefined) return createFailedOutcome(write, failure);
   const failures = storeCreation(created, live, context);
   if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   const applied = { outcome: 'applied', write, id: live.id, computed: live.computed, found: true } as const;

@@ -1,4 +1,5 @@
 import { listResourceTransitionDangers } from '../access/dangers.ts';
+import { hasToken, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';
@@ -9,13 +10,14 @@ import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { computeAskedDigest } from '../plan/refused-creations.ts';
+import { readFieldTime } from '../plan/validity.ts';
 import type { PlannedLive } from './concurrent-changes.ts';
 import type { ApplyRequests } from './requests.ts';
 
 /**
  * A credential or certificate that the service did not store as asked. It is deleted, and the mark of the resource that
  * it was to replace remembers what was asked for. The first one for an address has no such resource: it stays as the
- * record itself, undelivered, unless it permits more than was asked for.
+ * record itself, undelivered. A certificate that permits more than was asked for does not stay: it is no secret.
  */
 export interface Refusal {
   readonly write: CreateWrite;
@@ -44,16 +46,26 @@ export async function recordRefusalInReplaced(
  */
 export async function recordRefusalInItself(refusal: Refusal, requests: ApplyRequests): Promise<boolean> {
   const { write, body: sent = {}, live, fields, replaced } = refusal;
-  if (replaced !== undefined || fields.length === 0 || permitsMore(refusal, sent)) return false;
-  const body = createBody(live, refusal);
+  if (replaced !== undefined || fields.length === 0) return false;
+  if (!hasToken(getKind(write.kind)) && permitsMore(refusal, sent)) return false;
+  const body = createBody(live, { ...refusal, isRecord: true });
   return body !== undefined && (await record(requests, write, { id: live.id, body }));
 }
 
+/** Whether a certificate admits more callers than was asked for, permits them more, or is valid for longer. */
 function permitsMore({ write, live }: Refusal, sent: Spec): boolean {
   const kind = getKind(write.kind);
   const dangers = listResourceTransitionDangers(kind, { spec: normalizeSpec(kind, sent) }, { spec: live.spec });
   // No certificate was valid before this one.
-  return dangers.some(({ danger }) => danger !== 'stays-valid');
+  return dangers.some(({ danger }) => danger !== 'stays-valid') || isValidLonger(kind, sent, live.spec);
+}
+
+function isValidLonger({ validity, fields }: Kind, sent: Spec, live: Spec): boolean {
+  if (validity === undefined) return false;
+  const { after, until } = validity;
+  const isLater = (readFieldTime(live, until) ?? 0) > (readFieldTime(sent, until) ?? Number.POSITIVE_INFINITY);
+  const earliest = (readFieldTime(sent, after) ?? 0) - (fields[after]?.earlierByMs ?? 0);
+  return isLater || (readFieldTime(live, after) ?? Number.POSITIVE_INFINITY) < earliest;
 }
 
 interface RecordTarget {
@@ -79,13 +91,13 @@ async function record(
 /** The PATCH that records the refusal. `undefined`: the resource has another mark, or its metadata has no room. */
 function createBody(
   { id, spec = {}, mark }: LiveBeforeChange,
-  { write, live, fields }: Pick<Refusal, 'write' | 'live' | 'fields'>,
+  { write, live, fields, isRecord }: Pick<Refusal, 'write' | 'live' | 'fields'> & { readonly isRecord?: true },
 ): JsonObject | undefined {
   const kind = getKind(write.kind);
   const type = kind.fields['metadata']?.type;
   if (mark === undefined || !hasMarkOf({ mark }, write.mark) || type?.type !== 'metadata') return undefined;
   const asked = computeAskedDigest(kind, live.mark?.fields ?? {}, write.validForMs);
-  const refused: RefusedCreation = { asked, fields };
+  const refused: RefusedCreation = { asked, fields, ...(isRecord && { record: isRecord }) };
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
   const metadata = renderFittingMetadata(kept, { ...mark, id, refused }, type.maxBytes);

@@ -22,7 +22,7 @@ import {
   type JsonObject,
   omitUndefined,
 } from '../model/json.ts';
-import type { Mark } from '../model/mark.ts';
+import { isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { toPrintable } from '../model/printable.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
@@ -454,6 +454,7 @@ function findReason(
   if (mark === undefined) return undefined;
   const address = toAddress(kind, mark.name);
   if (stack === undefined || !isOwnedBy(resource, stack)) return `it belongs to the stack ${mark.stack}, as ${address}`;
+  if (isRefusalRecord(resource)) return `it only records that the service refused to create ${address} as requested`;
   const owner = kept.get(address);
   return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${address}`;
 }

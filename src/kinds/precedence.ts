@@ -1,4 +1,4 @@
-import { hasDeliveredToken, isCopiedMark, isOwnIdInMark, isRetiring } from '../model/mark.ts';
+import { hasDeliveredToken, isCopiedMark, isOwnIdInMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import { isOfSameName, isOfSameStack } from '../model/ownership.ts';
 import { compareByAge, type LiveResource } from '../model/state.ts';
 import { hasToken, type Kind } from './kind.ts';
@@ -15,7 +15,7 @@ export function isTokenUndelivered(kind: Kind, { mark }: Pick<LiveResource, 'mar
 
 /**
  * Sorts live resources with one mark; the one to keep comes first. Criteria, in this order: its mark names no other
- * resource; its token was delivered; it does not retire; it need not be replaced (an interrupted replace leaves both); for a kind with a
+ * resource; it is not the record of a refused creation; its token was delivered; it does not retire; it need not be replaced (an interrupted replace leaves both); for a kind with a
  * token, its mark names the resource itself, which the record of the delivery does, and of several such resources it is
  * the youngest, to which the token was delivered last; it is the oldest.
  */
@@ -27,6 +27,7 @@ export function sortByPrecedence(
   const showsToken = hasToken(kind);
   const rank = (live: LiveResource): readonly boolean[] => [
     isCopiedMark(live),
+    isRefusalRecord(live),
     isTokenUndelivered(kind, live),
     isRetiring(live),
     isOutdated(live),
@@ -42,7 +43,8 @@ export function sortByPrecedence(
 
 /**
  * Whether it is unknown which token reached the sink last: that of `kept`, or that of one of its duplicates. Known if
- * the mark of `kept` names the duplicate as the credential that it replaces, or if the duplicate retires.
+ * the mark of `kept` names the duplicate as the credential that it replaces, or if the duplicate retires or records a
+ * refused creation.
  */
 export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: readonly LiveResource[]): boolean {
   if (!hasToken(kind)) return false;
@@ -50,6 +52,7 @@ export function isDeliveryInDoubt(kind: Kind, kept: LiveResource, duplicates: re
     (live) =>
       !isCopiedMark(live) &&
       !isRetiring(live) &&
+      !isRefusalRecord(live) &&
       (isTokenUndelivered(kind, live) || (isOwnIdInMark(live) && kept.mark?.replaces !== live.id)),
   );
 }
@@ -103,6 +106,7 @@ function formatKindAndId(kind: string, id: string): string {
 /** Whether the mark of `by` may say that `old` retires. The record of a delivery, and nothing before it, says so. */
 function canRetire(by: LiveResource, old: LiveResource): boolean {
   if (by === old || !isOfSameStack(by, old) || isCopiedMark(by) || isCopiedMark(old)) return false;
+  if (isRefusalRecord(by) || isRefusalRecord(old)) return false;
   if (hasToken(getKind(by.kind)) && !(hasDeliveredToken(by) && isOwnIdInMark(by))) return false;
   return isOfSameName(by, old) || isRetiring(old);
 }

@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from './address.ts';
 import type { Danger } from './danger.ts';
 import type { Json } from './json.ts';
-import type { Mark, Retirement } from './mark.ts';
+import { isRefusalRecord, type Mark, type Retirement } from './mark.ts';
 import type { Place } from './place.ts';
 import type { Spec } from './state.ts';
 import type { PlannedTokenSink } from './token-sink.ts';
@@ -26,7 +26,7 @@ const RARE_ACTIONS: ReadonlySet<Action> = new Set(['withhold', 'release', 'take-
 /** All actions, in the order of reports. */
 export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 
-/** What a plan does to one resource. `withhold`: it would replace it, but the service refused that before, so nothing is sent. */
+/** What a plan does to one resource. `withhold`: it would create or replace it, but the service refused that before, so nothing is sent. */
 export type Action = (typeof ACTIONS)[number];
 
 /**
@@ -88,6 +88,11 @@ export interface LiveBeforeChange {
   readonly mark?: Mark | undefined;
   /** The modules whose switch the response contained. The mark records them. */
   readonly switches?: readonly string[] | undefined;
+}
+
+/** Whether a change starts from the record of a refused creation, and not from the resource of its address. */
+export function isRecordInChange({ id, mark }: LiveBeforeChange): boolean {
+  return isRefusalRecord({ id, mark });
 }
 
 /** When an unchanged resource is next replaced, or ends. */

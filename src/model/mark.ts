@@ -84,6 +84,8 @@ export type RefusedCreation = {
   readonly asked: string;
   /** Names of the fields that the service stored otherwise. */
   readonly fields: readonly string[];
+  /** Only true: the resource with this mark is what the service created. Its token was thrown away, if it has one. */
+  readonly record?: true;
 };
 
 /** Returns the parts of a mark that plans compare. */
@@ -109,6 +111,14 @@ export function hasDeliveredToken(resource: ResourceWithMark): boolean {
 /** The refused creation that a mark records. It counts only if the mark names its own resource: others were copied or forged. */
 export function findRefusedCreation(resource: ResourceWithMark): RefusedCreation | undefined {
   return isOwnIdInMark(resource) ? resource.mark?.refused : undefined;
+}
+
+/**
+ * Whether a resource only records that the service refused its own creation. It is never the resource of its address, and
+ * no delivered credential is one.
+ */
+export function isRefusalRecord(resource: ResourceWithMark): boolean {
+  return findRefusedCreation(resource)?.record === true && resource.mark?.delivered !== true;
 }
 
 /** Whether the mark of a resource names this resource. */
@@ -340,9 +350,9 @@ function parseRetirement(value: Json | undefined): Pick<Mark, 'retires'> {
   return isValid ? { retires: { id, at } } : {};
 }
 
-function toRefused({ asked = '', fields = [] }: JsonObject): RefusedCreation {
+function toRefused({ asked = '', fields = [], record }: JsonObject): RefusedCreation {
   const names = isJsonArray(fields) ? fields.filter((name) => typeof name === 'string') : [];
-  return { asked: String(asked), fields: names };
+  return { asked: String(asked), fields: names, ...(record === true && { record }) };
 }
 
 function keepTexts(fields: JsonObject): Mark['fields'] {

@@ -1,5 +1,5 @@
 import { type Address, toAddress } from './address.ts';
-import { isCopiedMark, isRetiring, type Mark } from './mark.ts';
+import { isCopiedMark, isRefusalRecord, isRetiring, type Mark } from './mark.ts';
 import type { LiveResource, LiveState } from './state.ts';
 
 /**
@@ -35,10 +35,10 @@ export function isOfSameName({ mark }: Pick<LiveResource, 'mark'>, other: Pick<L
 
 /**
  * Whether a live resource may be the one that others mean by the names of its stack and of itself. A copy never is, and
- * neither is an old one that retires. If several resources are, `sortByPrecedence` finds the one that the stack keeps.
+ * neither is an old one that retires, nor the record of a refused creation. If several resources are, `sortByPrecedence` finds the one that the stack keeps.
  */
 export function isResourceOf(live: Pick<LiveResource, 'id' | 'mark'>, named: ResourceOfStack): boolean {
-  return hasMarkOf(live, named) && !isCopiedMark(live) && !isRetiring(live);
+  return hasMarkOf(live, named) && !isCopiedMark(live) && !isRetiring(live) && !isRefusalRecord(live);
 }
 
 /** A live resource with the address that its mark gives it in its stack. */

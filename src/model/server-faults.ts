@@ -1,3 +1,5 @@
+import type { JsonObject } from './json.ts';
+
 /** Faults that the bundled server injects. */
 export interface ServerFaults {
   /** Seed of every random choice. Default: 0. */
@@ -18,6 +20,7 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'missing'; readonly resources?: number }
     | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
     | { readonly fault: 'normalise'; readonly forms?: readonly StoredForm[] }
+    | { readonly fault: 'other_values'; readonly values: JsonObject }
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
     | { readonly fault: 'wrong_date'; readonly seconds: number }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }

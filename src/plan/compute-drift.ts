@@ -6,6 +6,7 @@ import {
   type Difference,
   isAdoptOrTakeOverAction,
   isHiddenChange,
+  isRecordInChange,
   isRetirement,
 } from '../model/change.ts';
 import type { Drift, DriftedChange, DriftState, UnownedResource } from '../model/drift.ts';
@@ -37,7 +38,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
   const findBeside = createBesideSearch(plan, live);
   const listDangers = createDriftDangerList(stack, live);
   const pruned = new Set(plan.changes.flatMap((one) => (isPruned(one) ? [one.address] : [])));
-  const changes = plan.changes.map((change): DriftedChange => {
+  const changes = plan.changes.map(omitRecord).map((change): DriftedChange => {
     const found = all.get(change.live?.id ?? '');
     const beside = findBeside(change);
     const compared = beside === undefined ? change : compareWithBeside(change, beside, stack);
@@ -74,6 +75,14 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     violations,
     requests,
   };
+}
+
+/** What is described and has only the record of a refused creation does not exist. */
+function omitRecord(change: Change): Change {
+  const { action, live } = change;
+  const isDescribed = action === 'replace' || action === 'withhold';
+  if (!isDescribed || live === undefined || !isRecordInChange(live)) return change;
+  return { ...change, action: action === 'replace' ? 'create' : action, live: undefined, differences: [] };
 }
 
 /**
@@ -120,6 +129,8 @@ function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, '
     const how = action === 'adopt' ? `adopts it: ${formatAdoptLine(found)}` : 'takes it over';
     return { state: 'unowned', reason: `${describeUnownedReason(found)}; its manifest ${how}` };
   }
+  // Only a creation is withheld without a live resource.
+  if (action === 'withhold' && change.live === undefined) return { state: 'missing', reason };
   return { state: computeState(isHiddenChange(change) ? 'no-op' : action, change.differences), reason };
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
-import { isCopiedMark, isRetiring } from '../model/mark.ts';
+import { isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
@@ -40,7 +40,7 @@ import {
   listSpecDifferences,
 } from './differences.ts';
 import type { ResourcePair } from './match.ts';
-import { describeRefusal } from './refused-creations.ts';
+import { describeRecord, describeRefusal, listUnrecordableNotes } from './refused-creations.ts';
 import {
   decideRetirement,
   describeKeptOld,
@@ -156,7 +156,8 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), notes, form: undefined };
   }
   const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
-  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
+  if (live === undefined)
+    return { ...plain, action: 'create', reason: undefined, notes: listUnrecordableNotes(pair), form: asked };
   const compared = toComparedResource({ ...pair, desired, live }, asked, context);
   const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
@@ -168,6 +169,7 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const isReplaced = action === 'replace';
   const due = action === 'no-op' ? renewal.due : undefined;
   const notes = [
+    ...(isReplaced ? listUnrecordableNotes(pair) : []),
     ...(isReplaced || due !== undefined ? [] : renewal.notes),
     ...describeKeptField(kept),
     ...listUnknownSecretNotes(form, (name) => action === 'replace' || differences.some(({ field }) => field === name)),
@@ -299,6 +301,7 @@ function describeMove({ kind, formerName, live, by }: ResourcePair, action: Acti
 }
 
 function describeDelete({ by, live, duplicateOf }: ResourcePair, mode: Plan['mode']): string | undefined {
+  if (live !== undefined && isRefusalRecord(live)) return describeRecord(live);
   if (by === 'duplicate')
     return live !== undefined && isCopiedMark(live)
       ? `a copy: its mark names ${live.mark?.id}`
@@ -368,6 +371,7 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOT_DUE;
   const subject = { ...pair, desired, live };
+  if (pair.by === 'mark' && isRefusalRecord(live)) return toReason(describeRecord(live));
   if (pair.by === 'mark' && isRetiring(live))
     return toReason('it is an old one, and the one that replaced it no longer exists');
   const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;

@@ -5,6 +5,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { getAddressName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { isRefusalRecord } from '../model/mark.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -138,7 +139,9 @@ export function listMissingFormerNameWarnings(
     if (action !== 'create' || desired === undefined || name === undefined) return [];
     const stack = takenFrom?.stack ?? own;
     const ofKind = new Map([[kind.name, live.resources.get(kind.name) ?? []]]);
-    const marked = listMarked({ resources: ofKind }).filter((one) => !kept.has(one.live.id));
+    const marked = listMarked({ resources: ofKind }).filter(
+      ({ live: one }) => !kept.has(one.id) && !isRefusalRecord(one),
+    );
     const owner = stack === own ? 'this stack' : `the stack ${stack}`;
     const meant = suggestFormer({ kind, name, stack }, marked);
     return [

@@ -6,6 +6,7 @@ import {
   formatAction,
   formatChangeAddress,
   isProtected,
+  isRecordInChange,
   isRetirement,
 } from '../model/change.ts';
 import { isRetiring } from '../model/mark.ts';
@@ -160,8 +161,9 @@ function listMissingManifests({ changes, missing }: GuardInput): readonly Safety
 
 /**
  * Returns a violation if a plan deletes although the manifests describe no resource that the stack owns: the manifests
- * probably belong to another stack. Resources to adopt do not count, because they are not owned yet. The rule does not
- * apply with targets: they name the deleted resources, and described resources may be of kinds that were not read.
+ * probably belong to another stack. Resources to adopt do not count, because they are not owned yet, and neither does the
+ * delete of a record of a refused creation. The rule does not apply with targets: they name the deleted resources, and
+ * described resources may be of kinds that were not read.
  */
 function listNothingDescribed({
   changes,
@@ -170,7 +172,9 @@ function listNothingDescribed({
   leavesOutDescribed = false,
 }: GuardInput): readonly SafetyViolation[] {
   const owned = changes.filter(({ kind, retiresAt }) => getKind(kind).role === 'owned' && retiresAt === undefined);
-  const deleted = owned.filter(({ action }) => action === 'delete');
+  const deleted = owned.filter(
+    ({ action, live }) => action === 'delete' && live !== undefined && !isRecordInChange(live),
+  );
   const isDescribed = leavesOutDescribed || owned.some(({ action }) => DESCRIBED.has(action));
   if (isTargeted || deleted.length === 0 || isDescribed) return [];
   const [count, all] = deleted.length === 1 ? ['1 resource', 'it'] : [`${deleted.length} resources`, 'all of them'];

@@ -4,6 +4,7 @@ import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, stripDuplicateId } from '../model/address.ts';
 import type { OwnedResource, StackInventory } from '../model/drift.ts';
+import { isRefusalRecord } from '../model/mark.ts';
 import { listOwned } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listKindsEnabledForStack, listModulesToRead, type ReadRequest } from './select-targets.ts';
@@ -30,14 +31,15 @@ export function createInventoryRequest(
   };
 }
 
-/** Lists the live resources that the stack owns and that `names` selects. */
+/** Lists the live resources that the stack owns and that `names` selects. Records of refused creations are none. */
 export function createStackInventory(
   desired: DesiredState,
   live: LiveState,
   { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<StackInventory, 'baseUrl'>,
 ): StackInventory {
   const stack = desired.stack.name;
-  const marked = listOwned(live, stack).map((one) => ({ address: one.address, live: one.live }));
+  const owned = listOwned(live, stack).filter((one) => !isRefusalRecord(one.live));
+  const marked = owned.map((one) => ({ address: one.address, live: one.live }));
   const retirements = findRetirements([...live.resources.values()].flat());
   const marks = Map.groupBy(marked, ({ address }) => address);
   const attached = Array.from(live.attachments, ([address, one]) => ({ address, live: one }));

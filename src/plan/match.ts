@@ -3,7 +3,7 @@ import { findRetirements, isDeliveryInDoubt, isProtectedOriginal, sortByPreceden
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { isCopiedMark, isRetiring, type Retirement } from '../model/mark.ts';
+import { isCopiedMark, isRefusalRecord, isRetiring, type Retirement } from '../model/mark.ts';
 import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
@@ -63,7 +63,7 @@ export function matchResources(
   const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const idle = hasErrors(diagnostics) ? [] : listIdleTakeOvers(adopted, live, ownership);
-  const duplicates = pairs.filter((pair) => pair.by === 'duplicate').map(createDuplicateWarning);
+  const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
   return {
     pairs: sortPairs(addRetirements(pairs)),
     diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]),
@@ -202,10 +202,11 @@ function addRetirements(pairs: readonly ResourcePair[]): readonly ResourcePair[]
  * an interrupted hand-over wrote its mark before that of the other.
  */
 function findAdoption(resource: DesiredResource, marked: readonly LiveResource[], adoptions: Adoptions): Adoption {
-  if (!marked.every(isRetiring)) return undefined;
+  const own = marked.filter((one) => !isRefusalRecord(one));
+  if (!own.every(isRetiring)) return undefined;
   const found = adoptions.find(resource);
-  if (marked.length === 0 || found === undefined) return found;
-  return !('code' in found) && marked.some(({ id }) => id === found.mark?.retires?.id) ? found : undefined;
+  if (own.length === 0 || found === undefined) return found;
+  return !('code' in found) && own.some(({ id }) => id === found.mark?.retires?.id) ? found : undefined;
 }
 
 /** Sorts the live resources of a manifest; the one to keep comes first. */
@@ -215,6 +216,11 @@ function sortMarked(
   marked: readonly LiveResource[],
 ): readonly LiveResource[] {
   return sortByPrecedence(kind, marked, (live) => desired !== undefined && isReplaced({ kind, desired, live }));
+}
+
+/** Whether a resource is a duplicate for a reason that the plan does not know. */
+function isUnexplainedDuplicate({ by, live }: ResourcePair): boolean {
+  return by === 'duplicate' && live !== undefined && !isRefusalRecord(live);
 }
 
 function createDuplicateWarning(pair: ResourcePair): Diagnostic {
@@ -277,7 +283,11 @@ class Adoptions {
   ) {
     this.#ownership = ownership;
     this.#byId = new Map([...resources.values()].flat().map((one) => [formatKey(one.kind, one.id), one]));
-    this.#marked = groupByAddress(listMarked({ resources }).filter((one) => !isCopiedMark(one.live) && isCounted(one)));
+    this.#marked = groupByAddress(
+      listMarked({ resources }).filter(
+        (one) => !isCopiedMark(one.live) && !isRefusalRecord(one.live) && isCounted(one),
+      ),
+    );
   }
 
   /**
@@ -465,9 +475,10 @@ interface MarkedResources {
 /** Selects the live resources of a manifest: those with its name or, if there are none, those with its former name. */
 function selectMarked({ address, kind, lifecycle: { renamedFrom } }: DesiredResource, owned: Owned): MarkedResources {
   const live = owned.get(address) ?? [];
-  if (live.length > 0 || renamedFrom === undefined) return { live };
-  const former = owned.get(toAddress(kind, renamedFrom)) ?? [];
-  return former.length === 0 ? { live } : { live: former, formerName: renamedFrom };
+  const isOwn = (one: LiveResource): boolean => !isRefusalRecord(one);
+  if (live.some(isOwn) || renamedFrom === undefined) return { live };
+  const former = (owned.get(toAddress(kind, renamedFrom)) ?? []).filter(isOwn);
+  return former.length === 0 ? { live } : { live: [...former, ...live], formerName: renamedFrom };
 }
 
 function isReplaced({

@@ -3,7 +3,7 @@ import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Change, formatChangeAddress, sendsNothing } from '../model/change.ts';
+import { type Change, formatChangeAddress, isRecordInChange, sendsNothing } from '../model/change.ts';
 import { assertDefined, InvariantError } from '../model/errors.ts';
 import { toJsonList } from '../model/json.ts';
 import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
@@ -351,7 +351,8 @@ function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph
  */
 function addDeliveryDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   const undelivered = planned.filter(
-    ({ kind, change: { live } }) => live !== undefined && isTokenUndelivered(kind, { mark: live.mark }),
+    ({ kind, change: { live } }) =>
+      live !== undefined && isTokenUndelivered(kind, { mark: live.mark }) && !isRecordInChange(live),
   );
   const deletes = Map.groupBy(
     undelivered.flatMap(({ writes }) => writes.filter(isDelete)),

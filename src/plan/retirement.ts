@@ -4,7 +4,7 @@ import { getAddressName } from '../model/address.ts';
 import type { Action, Difference, LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { hasDeliveredToken, isRetiring } from '../model/mark.ts';
+import { hasDeliveredToken, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { listPlainDifference } from './differences.ts';
 import type { ResourcePair } from './match.ts';
@@ -49,6 +49,7 @@ export function findKeepMs(
   { retire = [], now }: RetirementContext,
 ): number | undefined {
   if (desired === undefined || live === undefined || by !== 'mark' || retire.includes(address)) return undefined;
+  if (isRefusalRecord(live)) return undefined;
   const keepMs = readSettingMs(desired, 'keep_old_for');
   if (keepMs === 0) return undefined;
   const end = readFieldTime(live.spec, kind.validity?.until);

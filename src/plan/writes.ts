@@ -6,7 +6,7 @@ import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
-import { type Change, isAdoptOrTakeOverAction, type LiveBeforeChange } from '../model/change.ts';
+import { type Change, isAdoptOrTakeOverAction, isRecordInChange, type LiveBeforeChange } from '../model/change.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import {
   assertJsonObject,
@@ -49,6 +49,7 @@ export function listWritesOfChange(change: Change, stack: string): readonly Draf
     case 'delete':
       return [createDeleteWrite(change, { dependsOn: [], reason: change.reason ?? 'removes it' })];
     case 'replace': {
+      if (isRecordInChange(getLive(change))) return listRetryWrites(kind, change, stack);
       const created = listCreateWrites(kind, change, stack);
       const dependsOn = created.map(({ id }) => id);
       const old =
@@ -75,6 +76,14 @@ export function createDraftWrite(
 ): DraftWrite {
   const draft = { address, kind, duplicateOf, ...request };
   return { id: toWriteId(draft), ...draft };
+}
+
+/** A creation that is tried again. The record of the last try is deleted first, so that there is one of them at most. */
+function listRetryWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
+  const reason = 'removes the record of a refused creation';
+  const removal = createDeleteWrite(change, { dependsOn: [], reason });
+  const [create, ...more] = listCreateWrites(kind, change, stack);
+  return create === undefined ? [removal] : [removal, { ...create, dependsOn: [removal.id] }, ...more];
 }
 
 function listCreateWrites(kind: Kind, change: Change, stack: string): readonly DraftWrite[] {
@@ -109,7 +118,7 @@ function listCreateWrites(kind: Kind, change: Change, stack: string): readonly D
  */
 function pickOldOfReplace(kind: Kind, change: Change): Pick<MarkDraft, 'replaces' | 'retires'> {
   const { action, keepOldForMs, live } = change;
-  if (action !== 'replace') return {};
+  if (action !== 'replace' || isRecordInChange(getLive(change))) return {};
   const { id } = getLive(change);
   if (keepOldForMs === undefined) return hasToken(kind) ? { replaces: id } : {};
   const until = live?.spec?.[kind.validity?.until ?? ''];

@@ -1,6 +1,6 @@
 import { isReferable } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, isRecordInChange } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { CrossStackReference } from '../model/state.ts';
@@ -58,7 +58,7 @@ function noteChange(change: Change, stack: string, { resources, changedIds }: Ac
     case 'take-over':
     case 'withhold':
     case 'no-op':
-      if (live === undefined) return;
+      if (live === undefined || isRecordInChange(live)) return;
       resources.set(key, { id: live.id });
       changedIds.set(live.id, `this run turns it into ${address} of the stack ${stack}`);
       return;

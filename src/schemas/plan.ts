@@ -61,7 +61,13 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
 });
 
 const digests = z.record(z.string(), z.string());
-const refused = optional(z.strictObject({ asked: z.string(), fields: texts })).describe(
+const refused = optional(
+  z.strictObject({
+    asked: z.string(),
+    fields: texts,
+    record: optional(z.literal(true)).describe('The resource is what the service created, and only records that.'),
+  }),
+).describe(
   'The last creation for this address that the service did not store as asked: a digest of it, and the fields.',
 );
 

@@ -205,6 +205,11 @@ const RULE: z.ZodType<FaultRule> = z
       'The write takes effect, but for a while the server still counts what it removed: a write that claims a hostport of a deleted edge, or deletes a backend that was in use, is rejected with 409.',
       { ms: MILLISECONDS },
     ),
+    rule('other_values', 'The server stores other values than the request has, and shows them in its response.', {
+      values: z
+        .record(z.string(), ANY_JSON_SCHEMA)
+        .describe('The values, by field. `{"acl": []}` drops the ACL of a new credential.'),
+    }),
     rule(
       'gone_cursor',
       'The next page of a list is rejected if the resource in its `before_id` was deleted. Other requests are not affected.',

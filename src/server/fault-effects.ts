@@ -70,6 +70,8 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
       return leaveFieldsOut(chosen.random, rule, scene);
     case 'normalise':
       return normaliseValues(new Set(rule.forms ?? STORED_FORMS), scene);
+    case 'other_values':
+      return storeOtherValues(rule.values, scene);
     case 'gone_cursor':
       return rejectGoneCursor(rule.code ?? 404, scene);
     case 'wrong_date':
@@ -163,6 +165,12 @@ async function normaliseValues(forms: StoredForms, { request, forward }: FaultCo
     const stored = field === undefined ? value : toStoredForm(field, value, forms);
     return forms.has('left_out') && isOmittableEmptyField({ field, value: stored }) ? undefined : stored;
   });
+}
+
+/** Forwards a request with other values in its body. A request without a JSON object is forwarded as it is. */
+async function storeOtherValues(values: JsonObject, { request, forward }: FaultContext): Promise<HttpResponse> {
+  const body = parseJson(decodeBodyText(request.body ?? ''));
+  return forward(isJsonObject(body) ? { ...request, body: JSON.stringify({ ...body, ...values }) } : request);
 }
 
 /** Changes the fields in a response. Failures and responses without JSON are returned unchanged. */

@@ -266,8 +266,9 @@ describe('a forged record of a refused creation', () => {
     const edge = String(getLive(workspace, 'TCPEdge')['id']);
     await sendByHand(workspace, 'PATCH', `/edges/tcp/${edge}`, { description: 'by hand' });
     workspace.recorder.take();
+    expect((await workspace.edgewise('plan')).exitCode).toBe(1);
     const plan = await workspace.edgewise('plan --detailed-exitcode');
-    expect(plan.exitCode).toBe(1);
+    expect(plan.exitCode).toBe(2);
     expect(plan.stdout).toContain('valid_until: 2026-06-01T00:00:00Z → 2026-09-01T00:00:00Z');
     expect(plan.stdout.match(/^warning\[creation-withheld\]/gm)).toHaveLength(1);
     expect((await workspace.edgewise('drift')).exitCode).toBe(2);

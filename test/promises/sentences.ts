@@ -82,8 +82,17 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       'a missing switch is off without evidence',
     ],
     'Credentials and certificates do not pile up.': ['a refused creation is kept beside the replaced one'],
-    'One that the service stores differently than requested is deleted, undelivered, and tried again only with `--rotate ADDRESS`.':
-      ['a refused creation is not recorded', 'a refused creation is kept beside the replaced one'],
+    'The token of one that the service stores differently than requested is never delivered.': [
+      'what differs from the request is delivered',
+    ],
+    'If it was to replace another, it is deleted, and the mark of the other one records that.': [
+      'a refused creation is kept beside the replaced one',
+    ],
+    'A first one stays as its own record; a first certificate that permits more is deleted, and each apply issues another.':
+      ['a refused creation is not recorded', 'a certificate that permits more stays'],
+    'What is recorded is tried again only if the manifest changes, or with `--rotate ADDRESS`.': [
+      'what was refused is tried again',
+    ],
     'The rest is applied, with exit code 1.': ['a failed write is no failure'],
     'Equal values converge.': ['an equal value in another form is a difference'],
     'After one apply the plan is empty, in whatever equal form or spelling the service stores a value.': [

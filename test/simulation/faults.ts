@@ -2,6 +2,7 @@ import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
 import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
+type RepairedFault = Exclude<FaultName, 'other_values'>;
 
 /** Faults that return a wrong response without a sign. No client can detect them. */
 const DECEITS: ReadonlySet<FaultName> = new Set(['missing', 'no_next', 'stale']);
@@ -20,7 +21,8 @@ const ON: readonly [string, ...string[]] = [
   'GET /credentials',
 ];
 
-const HONEST: readonly [FaultName, ...FaultName[]] = [
+/** Faults that leave no record of their own, which only a consent removes. */
+const HONEST: readonly [RepairedFault, ...RepairedFault[]] = [
   'latency',
   'throttle',
   'status',

@@ -40,6 +40,8 @@ describe('a run', () => {
     'destroy edgewise.yaml --yes --report json=edgewise.yaml',
     'plan edgewise.yaml --report json=key.pub',
     'plan edgewise.yaml --report json=ca.pem',
+    'validate edgewise.yaml --report json=ca.pem',
+    'validate edgewise.yaml --report json=key.pub',
     'plan edgewise.yaml --ca-file api-key -o api-key',
   ])('overwrites no file that it reads, and says so before any request: %s', async (line) => {
     const api = STACK.replace('name: test\n', 'name: test\nspec: { api: { ca_file: ca.pem } }\n');

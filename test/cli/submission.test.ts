@@ -30,6 +30,12 @@ describe('abuse-report submit', () => {
     expect((await edgewise(`abuse-report get ${id}`)).stdout).toBe(submitted.stdout);
   });
 
+  it('is explained with the article of what is submitted', async () => {
+    const { edgewise } = await createWorkspace();
+    expect((await edgewise('abuse-report --help')).stdout.replaceAll('\n', ' ')).toContain('decided about a report.');
+    expect((await edgewise('abuse-report submit --help')).stdout).toContain('Submit a report.');
+  });
+
   it('prints one JSON document', async () => {
     const { edgewise } = await createWorkspace();
     const { stdout } = await edgewise(`abuse-report submit ${URLS} --metadata case-17 --format json`);

@@ -3,6 +3,7 @@
  * stages exchange. Contains re-exports only. The internals of each stage are deliberately not exported.
  */
 
+export type { AcceptedDrift, AcceptedFile, AcceptResult, LeftOutDrift } from './accept/accept-drift.ts';
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
@@ -135,6 +136,7 @@ export { createOpenApiDocument } from './schemas/openapi.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
 export { createResultJsonSchema } from './schemas/results.ts';
 export type { ServiceSettings } from './settings/table.ts';
+export type { AcceptOptions } from './stack/accept.ts';
 export { NotApprovedError } from './stack/approval.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
 export { parsePlan } from './stack/parse-plan.ts';

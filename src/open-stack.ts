@@ -75,14 +75,14 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const host = await createHost(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
   const reading = { ...host, files: createSourceFiles() };
-  const { state, diagnostics, policies, locate } = await readValidManifests(paths, reading, read);
+  const { state, diagnostics, policies, locate, validateEdited } = await readValidManifests(paths, reading, read);
   const settings = resolveSettingsFromManifests({ options }, host, state.stack.layers);
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = { onRetry, onWait, onRequest };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
   const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
-  const parts = { state, policies, tokens, sinks, findTaker, version: readVersion() };
+  const parts = { state, validateEdited, policies, tokens, sinks, findTaker, version: readVersion() };
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 

@@ -1,33 +1,24 @@
-import type { Field, FieldType } from '../kinds/field.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { type Kind, toHyphenated } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue, normalizeSpec } from '../kinds/normalize.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
-import { MERGE_KEY } from '../manifest/parse.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import {
-  isDeeper,
-  isJsonArray,
-  isJsonObject,
-  isSameJson,
-  type Json,
-  type JsonObject,
-  omitUndefined,
-} from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
 import { isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { toPrintable } from '../model/printable.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { minimizeFields } from './minimize.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 import { listSensitiveFields, type SensitiveField, type WrittenDocument } from './sensitive-fields.ts';
 import { createStateNotes, type ExportNote } from './state-notes.ts';
@@ -495,56 +486,6 @@ const NOT_EXACT = 'no manifest can describe it exactly';
 function withoutAddress({ message, address }: Diagnostic): string {
   const start = `${address}: `;
   return message.startsWith(start) ? message.slice(start.length) : message;
-}
-
-/**
- * Maximum depth of metadata written as a mapping. Deeper metadata is written as JSON text, because deep mappings are
- * hard to read and manifests limit nesting.
- */
-const MAX_METADATA_DEPTH = 32;
-
-function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
-  const entries = fields.flatMap(([name, field]): [string, Json][] => {
-    const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, getNormalUnsetFieldValue(field)))) return [];
-    return [[name, minimizeValue(field.type, value)]];
-  });
-  return Object.fromEntries(entries);
-}
-
-function minimizeValue(type: FieldType, value: Json): Json {
-  if (type.type === 'list' && isJsonArray(value)) return value.map((member) => minimizeValue(type.of, member));
-  if (!isJsonObject(value)) return value;
-  if (type.type === 'map') return sortEntries(value, (member) => minimizeValue(type.of, member));
-  if (type.type === 'metadata')
-    return isDeeper(value, MAX_METADATA_DEPTH) || hasMergeKey(value) ? JSON.stringify(value) : value;
-  return type.type === 'object' ? minimizeObject(type.fields, value) : value;
-}
-
-/** Whether a mapping has a key that YAML takes for a merge key, so that it can only be written as text. */
-function hasMergeKey(value: Json): boolean {
-  if (isJsonArray(value)) return value.some(hasMergeKey);
-  return isJsonObject(value) && (Object.hasOwn(value, MERGE_KEY) || Object.values(value).some(hasMergeKey));
-}
-
-/**
- * Returns an object without the fields whose value is the default. If none would be left, returns only the fields that
- * have a default, because an empty mapping would look like a missing value.
- */
-function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
-  const stated = minimizeFields(Object.entries(fields), value);
-  if (Object.keys(stated).length > 0) return stated;
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]): [string, Json][] =>
-      field.default === undefined ? [] : [[name, value[name] ?? field.default]],
-    ),
-  );
-}
-
-/** Sorts the keys of a map, because their order has no meaning and a service can return them in any order. */
-function sortEntries(value: JsonObject, mapMember: (member: Json) => Json): JsonObject {
-  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, mapMember(member)]));
 }
 
 /** A file of an export. `path` is relative to the folder of the export. */

@@ -30,6 +30,7 @@ import { isKeptBySticky } from './owners.ts';
  * | `cli/output/output-files.ts` | reports, plan files, plans of a folder | user | replaced |
  * | `cli/reconcile/plan-folder.ts` | a folder of plans, and the plans of an earlier run | user | created, removed |
  * | `cli/output/new-files.ts` | `init`, `export -o`, the schema for editors | user | created, or replaced with `--force` |
+ * | `cli/output/edited-files.ts` | manifests that `accept` edits, which git may track | user | replaced, or removed without documents |
  * | `apply/token-sinks.ts` | token folder | manifests or user | replaced |
  * | `apply/token-sinks.ts` | rescued tokens | edgewise | in a new private folder |
  * | `apply/token-leftovers.ts` | what killed runs left in token folders | manifests or user | removed |

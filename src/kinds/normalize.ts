@@ -45,7 +45,8 @@ export function getNormalUnsetFieldValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
-function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json | undefined): Json {
+/** Like `normalizeField`, for a value of any type. `fallback`: the default. */
+export function normalizeValue(type: FieldType, value: Json | undefined, fallback?: Json): Json {
   if (isUnset(value)) return fallback ?? getEmptyValue(type);
   switch (type.type) {
     case 'text':

@@ -7,8 +7,9 @@ import { NO_ENVIRONMENT } from './environment.ts';
 import { renderExcerpt, renderLineWith } from './excerpt.ts';
 import { getNodeSpan, parseDocuments, type SyntaxTree } from './parse.ts';
 import { listSecretSpans } from './secret-spans.ts';
-import type { SourceText } from './source-text.ts';
+import { createSourceText, type SourceText } from './source-text.ts';
 import type { Correction, Span } from './span.ts';
+import { createYamlText } from './yaml-text.ts';
 
 const HIDDEN = '(hidden)';
 
@@ -88,6 +89,21 @@ function readText(source: SourceText, hidden: readonly Span[]): ReadText {
   ];
   const ends = new Map(nodes.map((node) => [getNodeSpan(node).start, getNodeSpan(node).end]));
   return { source, cuts: withoutOverlaps(cuts), ends, broken, corrections };
+}
+
+/**
+ * Returns a manifest as reports may show it, line by line: without comments, and with `(hidden)` for each value that may be
+ * a secret. Nothing, if a part of it cannot be parsed.
+ */
+export function hideSecretsAndComments(text: string): string {
+  const { cuts, broken } = readText(createSourceText('', createYamlText(text)), []);
+  if (broken.length > 0) return '';
+  let [shown, at] = ['', 0];
+  for (const { start, end, standIn } of cuts) {
+    shown += `${text.slice(at, start)}${standIn}${'\n'.repeat(text.slice(start, end).split('\n').length - 1)}`;
+    at = end;
+  }
+  return shown + text.slice(at);
 }
 
 /** Lists the scalars, aliases and collections in brackets of a document, inner nodes last. */

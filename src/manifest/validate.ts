@@ -48,6 +48,7 @@ import {
   readDocuments,
   type ToolField,
 } from './documents.ts';
+import { createEditableManifest } from './edit-document.ts';
 import { listEmptyKeyWarnings } from './empty-keys.ts';
 import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile } from './environment.ts';
 import {
@@ -405,6 +406,7 @@ function createDesiredResource(
     allow: readAllow(value),
     locate: (path = [], part = undefined) => locate(position, path, 'value', part),
     readSource: (path) => readSpan(position, path),
+    manifest: createEditableManifest(document),
   };
 }
 

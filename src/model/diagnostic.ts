@@ -70,6 +70,7 @@ export const DIAGNOSTIC_CODES = {
   'claimed-elsewhere':
     'A unique value that a manifest claims is claimed by a live resource that the plan does not change.',
   'predecessor-unclear': 'A resource would be created, and its predecessor does not exist or is not named.',
+  'accept-refused': 'What was changed at the service cannot be written to the manifest.',
   'adopt-refused': 'A resource to adopt belongs to another stack or address, or would be replaced.',
   'unset-field-kept': 'A field was removed from its manifest, but keeps its value.',
   'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',

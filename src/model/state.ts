@@ -1,6 +1,7 @@
 import type { Address } from './address.ts';
 import type { LintCode } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { EditableManifest } from './manifest-edit.ts';
 import type { Mark } from './mark.ts';
 import type { LocateInDocument, Place } from './place.ts';
 import type { StackSettings } from './stack.ts';
@@ -51,6 +52,8 @@ export interface DesiredResource {
   readonly locate: LocateInDocument;
   /** Returns a value as its manifest writes it, such as `0x1F`. A path without a value: the text around it. */
   readonly readSource: (path: FieldPath) => string;
+  /** Edits the manifest where it is written. */
+  readonly manifest: EditableManifest;
 }
 
 /** Everything that the manifests describe. */

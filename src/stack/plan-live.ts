@@ -118,6 +118,22 @@ async function createLivePlanWithInput(client: ReadingClient, request: PlanReque
 
 type AskedMember = 'baseUrl' | 'tokens' | 'tokenVariables' | 'version' | 'mode' | 'targets' | 'rotate';
 
+/**
+ * Creates a plan without a rehearsal and without policies. `planAgain` plans other manifests of the stack from the same
+ * reads.
+ */
+export async function createRepeatablePlan(
+  client: ReadingClient,
+  request: PlanRequest,
+): Promise<Pick<LivePlan, 'plan' | 'input'> & { readonly planAgain: (state: DesiredState) => Plan }> {
+  const { plan, input, evidence } = await createLivePlanWithInput(client, request);
+  const planAgain = (state: DesiredState): Plan => {
+    const { desired, awaited } = resolveCrossStackReferences(state, evidence.live, request);
+    return createPlan({ ...input, desired, awaited });
+  };
+  return { plan, input, planAgain };
+}
+
 /** What the request says about a plan as it is, and what follows from the plan that was approved. */
 function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput, AskedMember> & Partial<PlanInput> {
   const { settings, tokens, sinks, version, mode = 'apply', targets = [], rotate = [], approved } = request;

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { AcceptInput } from '../accept/accept-drift.ts';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, resolveWritePath } from '../files/boundary.ts';
 import { lintManifests } from '../lint/lint.ts';
 import { createManifestEnvironment } from '../manifest/environment.ts';
@@ -33,7 +34,11 @@ interface ReadManifests {
   readonly skipped: SkippedInput;
   /** The stack and the positions in its manifests, as far as they could be read. */
   readonly subject: StackNameAndLocator & Required<Pick<StackNameAndLocator, 'locate'>>;
+  readonly validateEdited: ValidateEdited;
 }
+
+/** Validates the manifests with other texts of some files. */
+export type ValidateEdited = AcceptInput['validate'];
 
 interface ReadOptions {
   /** Whether a missing `Stack` is an error. Default: true. */
@@ -64,14 +69,14 @@ export async function readManifests(
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
-  const validated = validateManifests(loaded.sources, {
+  const validation = {
     env: createManifestEnvironment(context),
     secrets: context.secrets,
-    quoted: context.quoted,
     // If a file could not be read, do not report a missing Stack, because that file may contain it.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
-  });
+  };
+  const validated = validateManifests(loaded.sources, { ...validation, quoted: context.quoted });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
   const skipped: SkippedInput = { documents: validated.ofOthers, files: found.skipped };
   const valid = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
@@ -105,6 +110,15 @@ export async function readManifests(
     files: loaded.sources.length,
     skipped,
     subject,
+    validateEdited: (edited) => {
+      const after = new Map(edited.map((one) => [one.file, one.after]));
+      const sources = loaded.sources.flatMap((source): readonly ManifestContent[] => {
+        const text = after.get(source.file);
+        if (text !== undefined) return [{ file: source.file, text }];
+        return after.has(source.file) ? [] : [source];
+      });
+      return validateManifests(sources, validation);
+    },
   };
 }
 
@@ -191,14 +205,14 @@ export async function readValidManifests(
   context: Host,
   options: Omit<ReadOptions, 'requireStack'> = {},
 ): Promise<ValidManifests> {
-  const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
+  const { state, diagnostics, policies, subject, validateEdited } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics))
     throw new InvalidManifests(limitWarningsPerLintRule(diagnostics, state?.inputs ?? []));
-  return { state, diagnostics, policies, locate: subject.locate };
+  return { state, diagnostics, policies, locate: subject.locate, validateEdited };
 }
 
 /** Manifests without errors. `diagnostics` has only warnings. */
-export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
+export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies' | 'validateEdited'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }

@@ -1,3 +1,4 @@
+import type { AcceptResult } from '../accept/accept-drift.ts';
 import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
@@ -21,6 +22,7 @@ import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { ServiceSettings } from '../settings/table.ts';
+import { type AcceptOptions, acceptLive } from './accept.ts';
 import {
   compareWithApproval,
   type NamedPlan,
@@ -45,6 +47,7 @@ import {
   type PlanRequest,
   type ReadingClient,
 } from './plan-live.ts';
+import type { ValidateEdited } from './read-manifests.ts';
 import { restoreRedactedTexts } from './redacted-texts.ts';
 import {
   type ApplyRunOptions,
@@ -290,6 +293,12 @@ export interface Stack extends AsyncDisposable {
   /** Compares the live state with the manifests. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /**
+   * Computes how the manifests have to change so that they describe what is live, for the drift that the options name.
+   * Each file keeps everything else. Writes nothing: `files` has the texts. `refused` says what cannot be written back, and
+   * why. Rejects with `StackError` for a name that the manifests do not have. Sends GETs only.
+   */
+  readonly accept: (options: AcceptOptions) => Promise<AcceptResult>;
+  /**
    * Returns the live resources that the stack owns, including values that the service computed, but never a token.
    * Sends GETs only.
    */
@@ -344,6 +353,7 @@ export interface ExportStackOptions {
 export interface StackContents {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
+  readonly validateEdited: ValidateEdited;
   /** User-defined rules to check plans with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
@@ -396,6 +406,10 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const { plan, input } = await createCheckedLivePlan(await account.open(), planner.createRequest(options));
       onPlanned?.(plan);
       return computeDrift(plan, input);
+    },
+    accept: async (options) => {
+      const client = await account.open();
+      return acceptLive(client, planner.createRequest(options), { ...options, validateEdited: parts.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, mayRead });

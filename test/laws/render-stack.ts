@@ -36,14 +36,19 @@ export function renderStack(
   layout: Layout = PLAIN_LAYOUT,
   head: StackHead = {},
 ): readonly ManifestBytes[] {
-  const foreign = [...(head.foreign ?? [])].map(([name, spec]) => toExternal(name, { ...spec }));
-  const documents = [toStackDocument(head), ...foreign, ...listExternals(stack), ...stack.map(toDocument)];
+  const documents = listStackDocuments(stack, head);
   const sorted = documents
     .map((document, index) => ({ document, rank: layout.order[index % layout.order.length] ?? 0 }))
     .sort((left, right) => left.rank - right.rank)
     .map(({ document }) => document);
   const groups = Map.groupBy(sorted, (document) => sorted.indexOf(document) % layout.files);
   return [...groups].map(([number, members]) => renderFile(`manifests-${number}`, members, layout.json));
+}
+
+/** The documents of a stack, with its settings and the Externals that its resources may name. */
+export function listStackDocuments(stack: TestStack, head: StackHead = {}): readonly JsonObject[] {
+  const foreign = [...(head.foreign ?? [])].map(([name, spec]) => toExternal(name, { ...spec }));
+  return [toStackDocument(head), ...foreign, ...listExternals(stack), ...stack.map(toDocument)];
 }
 
 function renderFile(name: string, documents: readonly JsonObject[], isJson: boolean): ManifestBytes {

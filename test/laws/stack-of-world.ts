@@ -32,7 +32,13 @@ export function openStackOf(world: World, state: DesiredState, folder: string): 
     write: (task) => task(client),
     ...{ export: unused, close: async () => undefined },
   };
-  const parts = { state: { ...state, roots: [folder] }, diagnostics: [], tokens: TOKENS, version: '0.0.0' };
+  const parts = {
+    state: { ...state, roots: [folder] },
+    diagnostics: [],
+    validateEdited: () => ({ state: undefined, diagnostics: [] }),
+    tokens: TOKENS,
+    version: '0.0.0',
+  };
   return createStack(parts, account, toHost(world, folder));
 }
 

@@ -148,18 +148,19 @@ export class World {
   }
 
   async plan(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
-    return createPlan(await this.#readInput(stack, options));
+    return createPlan(await this.readInput(stack, options));
   }
 
   /** Plans again, and compares with an approved plan. The new plan is `after`. */
   async compare(approved: Plan, stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<PlanComparison> {
-    const read = await this.#readInput(stack, options);
+    const read = await this.readInput(stack, options);
     const input = { ...read, rotated: listFinishedRotations(approved, read.live, read.rotate) };
     const decided = decidePlan(input);
     return comparePlans(approved, createPlan(input, decided), { decisions: decided.decisions, live: input.live });
   }
 
-  async #readInput(
+  /** Reads what is live, for a plan of the stack. */
+  async readInput(
     stack: TestStack | DesiredState,
     {
       mode = 'apply',
@@ -173,7 +174,7 @@ export class World {
       rearrange = (live) => live,
       over,
       client,
-    }: PlanOptions,
+    }: PlanOptions = {},
   ): Promise<PlanInput> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? createDestroyState(state) : state;

@@ -29,6 +29,7 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
       labels: {},
       annotations: {},
       readSource: () => '',
+      manifest: { editFields: () => ({ refusals: [] }), remove: () => ({ refusals: [] }) },
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
       locate: () => ({ file: 'm.yaml', line: 1, column: 1 }),
     },

@@ -22,9 +22,15 @@ it('sends nothing but GETs outside of an apply, for every read', async () => {
   });
   const settings = resolveServiceSettings({ env });
   const account = createAccount({ settings, given: { transport: recorder.transport }, watch }, host);
-  const parts = { state, diagnostics: [], tokens: state.stack.tokens, version: '1.0.0' };
+  const parts = {
+    state,
+    diagnostics: [],
+    validateEdited: () => ({ state: undefined, diagnostics: [] }),
+    tokens: state.stack.tokens,
+    version: '1.0.0',
+  };
   const stack = createStack(parts, account, host);
-  for (const read of [stack.plan, stack.drift, stack.get, stack.export])
+  for (const read of [stack.plan, stack.drift, stack.get, stack.export, async () => stack.accept({ all: true })])
     await expect(read()).rejects.toThrow(InvariantError);
   expect(recorder.take()).toEqual([]);
 });

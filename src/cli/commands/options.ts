@@ -177,11 +177,17 @@ export function addDetailedReportOptions(
 }
 
 export function addReportOptions(command: Command, formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): Command {
-  return addFormatAndColorOptions(command, formats).addOption(
-    createRepeatableOption('--report <format=file>', 'also write the result to a file', {
-      parse: (text) => parseReportTarget(text, formats),
-    }).helpGroup(OUTPUT_OPTIONS_HEADING),
-  );
+  return addFormatAndColorOptions(command, formats).addOption(createReportOption(formats));
+}
+
+/** Creates `--report`, for these formats. */
+export function createReportOption(
+  formats: readonly FormatName[],
+  description = 'also write the result to a file',
+): Option {
+  return createRepeatableOption('--report <format=file>', description, {
+    parse: (text) => parseReportTarget(text, formats),
+  }).helpGroup(OUTPUT_OPTIONS_HEADING);
 }
 
 export function addFormatAndColorOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {

@@ -109,6 +109,11 @@ const COMMAND_GROUPS: readonly (readonly [heading: string, commands: readonly Co
         load: async () => (await import('./drift.ts')).configureDriftCommand,
       },
       {
+        name: 'accept',
+        summary: 'write what others changed at the service into the manifests',
+        load: async () => (await import('./accept.ts')).configureAcceptCommand,
+      },
+      {
         name: 'export',
         summary: 'write live resources as manifests that adopt them',
         load: async () => (await import('./export.ts')).configureExportCommand,

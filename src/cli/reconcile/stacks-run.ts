@@ -246,7 +246,8 @@ export async function openStackFolder(
   if (command === 'apply') noteTokenCommands(tokens, context);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
-  const parts = { state, diagnostics: [...read.diagnostics, ...diagnostics], policies: read.policies, tokens };
+  const all = [...read.diagnostics, ...diagnostics];
+  const parts = { state, validateEdited: read.validateEdited, diagnostics: all, policies: read.policies, tokens };
   const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
   return { folder, tree, state, locate, settings, stack, pooled };
 }

@@ -20,7 +20,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.success]: 'success',
   [EXIT.failed]: 'failed (API, network, or a policy test), or only partly done',
-  [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
+  [EXIT.changes]: 'there are changes (drift, diff, accept --dry-run, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'invalid manifests or usage',
   [EXIT.authentication]: 'authentication or permission failed',
   [EXIT.refused]: 'refused by a safety rule',

@@ -66,7 +66,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       'errors of manifests do not stop a plan',
     ],
     'A run reads at most 256 MiB.': ['what a run reads is not counted'],
-    'It writes only files that you or the manifests name, none that git tracks (except with `export --force`, and the file of `embedded:FILE`), no token that git does not ignore, and none through a link of the checkout.':
+    'It writes only files that you or the manifests name, none that git tracks (except manifests with `accept` and `export --force`, and the file of `embedded:FILE`), no token that git does not ignore, and none through a link of the checkout.':
       ['a tracked file is overwritten', 'tokens may get into git', 'a link of the checkout is followed'],
     'A killed run leaves no secret behind, except perhaps a hidden file `.NAME.token.UUID` in a token folder, or in `TMPDIR` if a delivery had failed.':
       ['what a killed run left is not removed'],

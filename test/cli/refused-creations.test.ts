@@ -224,6 +224,21 @@ describe('the record of a refused creation', () => {
     expect((await workspace.edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('is no obstacle to an approved plan that was interrupted after its delete', async () => {
+    const workspace = await refuse();
+    expect((await workspace.edgewise('plan -o plan.json --rotate Credential/agent')).exitCode).toBe(0);
+    const inner = workspace.server.behind(() => toSend(workspace.recorder.transport));
+    const failing = { on: 'POST /credentials', fault: 'status', code: 503, when: 'before' } as const;
+    const transport = withFaults(inner, { seed: 1, rules: [failing] }).handle;
+    expect(
+      (await workspace.edgewise('apply --yes --approved plan.json --rotate Credential/agent', { transport })).exitCode,
+    ).toBe(1);
+    expect(listLive(workspace, CREDENTIAL)).toEqual([]);
+    const again = await workspace.edgewise('apply --yes --approved plan.json --rotate Credential/agent');
+    expect(again.exitCode, again.stdout + again.stderr).toBe(0);
+    expect(hasToken(workspace)).toBe(true);
+  });
+
   it('is deleted when its manifest asks for something else, or is gone', async () => {
     const workspace = await refuse();
     await workspace.write({ 'edgewise.yaml': CREDENTIAL.manifest({ acl: ['bind:a.example.com'] }) });

@@ -107,7 +107,7 @@ async function sendAsOtherUser(
   checker: RequestChecker,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: JsonObject | undefined },
 ): Promise<JsonObject> {
-  const server = { handle: checker.sendAsOtherUser };
+  const server = { handle: (request: Request) => checker.sendAsOtherUser(request) };
   return sendByHand({ server, key: API_KEY, baseUrl: BASE_URL }, method, path, body);
 }
 

@@ -261,6 +261,25 @@ describe('a 429', () => {
   });
 });
 
+describe('after a 429', () => {
+  it('as many requests run at once as before, when enough have succeeded', async () => {
+    let [running, most] = [0, 0];
+    const answer = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await setImmediate();
+      running -= 1;
+      return {};
+    };
+    const { client } = createFakeService({ 'GET /x': [createFailedResponse(429), answer] }, { concurrency: 4 });
+    await client.get('/x');
+    await Promise.all(Array.from({ length: 8 }, () => client.get('/x')));
+    most = 0;
+    await Promise.all(Array.from({ length: 8 }, () => client.get('/x')));
+    expect(most).toBe(4);
+  });
+});
+
 describe('a response', () => {
   it.each([
     [

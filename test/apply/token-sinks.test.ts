@@ -1,5 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -119,6 +131,16 @@ describe('a token folder', () => {
     await expect(sink?.deliver(AGENT, 'secret')).rejects.toThrow('symbolic link');
     expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
     expect(await readdir(folder)).not.toContain('missing');
+  });
+
+  it('causes a warning if it belongs to another user', async () => {
+    const { folder } = await createSinks({});
+    await mkdir(join(folder, 'tokens'), { mode: 0o700 });
+    // What belongs to root belongs to the system.
+    if (process.getuid?.() === 0) await chown(join(folder, 'tokens'), 4243, 4243);
+    const context = { cwd: folder, env: {}, temporaryFolder: folder, uid: 4242 };
+    const sink = createTokenSinks({ default: { directory: 'tokens' }, credentials: {} }, context).find('agent');
+    expect(await sink?.test()).toEqual(['The token folder tokens belongs to another user, who can replace its files.']);
   });
 
   it('causes no warning if it belongs to its owner alone, or is created', async () => {

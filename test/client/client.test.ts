@@ -98,6 +98,23 @@ describe('send', () => {
     expect(log).toEqual(['PATCH /x/1', 'DELETE /x/1']);
   });
 
+  it('shows no state of a resource that was read before, if a POST is answered with its id', async () => {
+    const listed = { id: 'cr_1', created_at: '2026-01-31T12:00:00Z', description: 'listed' };
+    const { client, log } = createFakeService({
+      'GET /credentials?limit=100': [toPage('credentials', [listed])],
+      'POST /credentials': [{ ...listed, description: 'of a cache' }],
+      'DELETE /credentials/cr_1': [new Response(null, { status: 204 })],
+    });
+    await client.list(CREDENTIAL);
+    await client.send('POST', '/credentials', {});
+    const seen: unknown[] = [];
+    const prepare = async (state: unknown) => void seen.push(state);
+    const reliesOn = { path: '/credentials/cr_1', isModule: false, prepare };
+    await client.send('DELETE', '/credentials/cr_1', undefined, { reliesOn });
+    expect(seen).toEqual([listed]);
+    expect(log).toHaveLength(3);
+  });
+
   it('returns null for an empty response', async () => {
     const { client } = createFakeService({
       'DELETE /a': [new Response(null, { status: 204 })],

@@ -55,6 +55,13 @@ describe('a file', () => {
   });
 });
 
+describe('an error of the system', () => {
+  it('is the reason why a file cannot be read', () => {
+    const error = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    expect(describeFileError(error)).toMatch(/^cannot be read: .*i\/o error/);
+  });
+});
+
 describe('a path that is no file', () => {
   it.each(['/dev/zero', '/dev/null', '/dev/random'])('refuses the plan at once: %s', (path) => {
     expect(catchReadError(path)).toBe('is a device, not a file');

@@ -1,4 +1,5 @@
 import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
+import { findRuleMistake } from '../../src/server/fault-targets.ts';
 import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
@@ -46,7 +47,8 @@ export function hasUndetectableFault({ rules }: ServerFaults): boolean {
 export function chooseFaults(chance: SeededRandom, { undetectable }: { readonly undetectable: boolean }): ServerFaults {
   const count = chance.pick([0, 1, 1, 2, 3]);
   const rules = Array.from({ length: count }, () => chooseRule(chance, undetectable && chance.isLucky(0.2)));
-  return { seed: chance.int(0, 1e6), rules };
+  // A server refuses a rule that can never match.
+  return { seed: chance.int(0, 1e6), rules: rules.filter((rule) => findRuleMistake(rule) === undefined) };
 }
 
 function chooseRule(chance: SeededRandom, isDeceit: boolean): FaultRule {

@@ -93,6 +93,20 @@ describe('a reference in an expression', () => {
     expect(await seeIn(workspace, 'plan m --policies rules')).toContain(`WeightedBackend/pool@${id}`);
   });
 
+  it('is the name of the one that the stack keeps, if two have the mark and the plan has neither', async () => {
+    const files = (more: object, id?: string) => STACK + toExternal('blue') + POOL + toUser(more, id);
+    const workspace = await createWorkspace({ 'm/edgewise.yaml': files({}), 'rules/spies.yaml': SPIES });
+    await workspace.edgewise('apply m --yes');
+    const [pool] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+    await sendByHand(workspace, 'POST', '/backends/weighted', {
+      backends: { [BLUE]: 1 },
+      metadata: String(pool?.['metadata']),
+    });
+    await workspace.write({ 'm/edgewise.yaml': files({ description: 'new' }, String(pool?.['id'])) });
+    const line = 'plan m --exclude WeightedBackend/pool --policies rules';
+    expect(await seeIn(workspace, line)).toEqual(['WeightedBackend/pool']);
+  });
+
   it('is the same in the differences and dangers of an update, and in what was before', async () => {
     const other = toManifest('WeightedBackend', 'other', { backends: { 'External/blue': 1 } });
     const spy = toSpy('edges', 'TCPEdge', `\${before.backend.backend_id} \${change.differences} \${change.dangers}`);

@@ -3,9 +3,9 @@ import { parseDurationMs } from '../kinds/duration.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName } from '../model/address.ts';
 import { type Change, formatChangeAddress, isProtected } from '../model/change.ts';
-import { type JsonObject, omitUndefined } from '../model/json.ts';
+import { assertJsonObject, type JsonObject, omitUndefined } from '../model/json.ts';
 import type { Place } from '../model/place.ts';
-import { formatConcealed, mapConcealedMembers } from '../model/secret-value.ts';
+import { toFileJson } from '../model/secret-value.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
 import { formatTokenNote } from '../model/token-sink.ts';
 import { nameReferencesInFinding, nameReferencesInSpec, type ReferenceNames } from './reference-names.ts';
@@ -77,7 +77,10 @@ export function createChangeSubject(
     address: formatChangeAddress(change),
     labels,
     locate: (path) => resource?.locate(path),
-    values: createCelValues({ change: shown, before, after, labels, annotations }, scene),
+    values: createCelValues(
+      { change: toPolicyValue(shown), before: toPolicyValue(before), after: toPolicyValue(after), labels, annotations },
+      scene,
+    ),
   };
 }
 
@@ -93,20 +96,27 @@ export function createManifestSubject(resource: DesiredResource, after: Spec, sc
     validForMs,
     ...toSubjectPlace(resource.locate()),
   };
-  const values = createCelValues({ change, before: {}, after, labels, annotations }, scene);
+  const values = createCelValues({ change, before: {}, after: toPolicyValue(after), labels, annotations }, scene);
   return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
 }
 
-/** Creates the values of all variables. Missing fields of `change`, `plan` and `stack` get empty values. */
+/**
+ * What is concealed is a map, as in the JSON of a plan: `{"$secret": "${secret:NAME}"}`. So a comparison with a text is
+ * false, or refuses the plan, and no text of a manifest equals it.
+ */
+function toPolicyValue(value: JsonObject): JsonObject {
+  return assertJsonObject(toFileJson(value));
+}
+
+/** Creates the values of all variables, in the form of the JSON of a plan. Missing fields of `change`, `plan` and `stack` get empty values. */
 export function createCelValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
   { stack, plan, now }: PolicyRunContext,
 ): CelValues {
-  const show = (value: JsonObject) => mapConcealedMembers(value, formatConcealed);
   return {
-    change: addMissingPolicyFields('Change', show(change)),
-    before: show(before),
-    after: show(after),
+    change: addMissingPolicyFields('Change', change),
+    before,
+    after,
     labels,
     annotations,
     plan: addMissingPolicyFields('Plan', plan),

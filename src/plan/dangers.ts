@@ -1,5 +1,5 @@
 import { listResourceTransitionDangers, type ResourceState } from '../access/dangers.ts';
-import { readSwitch } from '../access/restrictions.ts';
+import { judgeField, readSwitch } from '../access/restrictions.ts';
 import { listClaims } from '../kinds/claims.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -67,10 +67,15 @@ function isEnded({ danger, from }: Danger, { now }: DangerContext): boolean {
   return danger === 'stays-valid' && now !== undefined && Date.parse(String(from)) <= now.getTime();
 }
 
-/** Whether the service does not show a restriction, and no write contains it: then it stays what it is. */
-function isLeftUnknown({ danger, path = '' }: Danger, { live, differences }: Change): boolean {
+/**
+ * Whether the service does not show a restriction for which the manifest does not ask, and no write contains it: then it
+ * stays what it is.
+ */
+function isLeftUnknown({ danger, path = '' }: Danger, { kind, live, desired, differences }: Change): boolean {
   const [name = ''] = parsePath(path) ?? [];
   if (live === undefined || differences.some(({ field }) => field === name)) return false;
+  const field = getKind(kind).fields[name];
+  if (field !== undefined && judgeField(field, desired?.[name]).effect === 'restricts') return false;
   return danger === 'restriction-unknown' || (danger === 'unrestricted' && live.spec?.[name] === undefined);
 }
 

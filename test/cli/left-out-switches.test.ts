@@ -24,13 +24,18 @@ const HIDES: Readonly<Record<string, readonly boolean[]>> = { false: [false], tr
 const toEdge = (name: string, modules: object, lifecycle = {}): string =>
   toManifest('TCPEdge', name, modules, { lifecycle });
 
-/** A transport to a service that leaves out `enabled`, or shows null, if it has one of these values. */
-function createHidingTransport({ recorder }: Workspace, hidden: readonly boolean[], { isNull = false } = {}) {
+/** A transport to a service that leaves out `enabled`, or shows null, if it has one of these values; and the field `whole`. */
+function createHidingTransport(
+  { recorder }: Workspace,
+  hidden: readonly boolean[],
+  { isNull = false, whole = '' } = {},
+) {
   const hide = (value: Json): Json => {
     if (isJsonArray(value)) return value.map(hide);
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, one]): [string, Json][] => {
+        if (key === whole) return [];
         if (key !== 'enabled' || !hidden.includes(one === true)) return [[key, hide(one)]];
         return isNull ? [[key, null]] : [];
       }),
@@ -180,6 +185,21 @@ describe('the record of switches in a mark', () => {
       }
     expect(await listDangers([], [true, false])).toEqual([]);
     expect(await listDangers(['ip_restriction'], [true, false])).toEqual(['restriction-unknown']);
+  });
+});
+
+describe('a module that the service never shows', () => {
+  it.each([
+    { modules: { ip_restriction: { ip_policy_ids: ['ipp_one'] } }, dangers: ['restriction-unknown'] },
+    { modules: {}, dangers: [] },
+  ])('is a danger of a change if the manifest asks for its restriction: $dangers', async ({ modules, dangers }) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', modules) });
+    await workspace.edgewise('apply --yes');
+    await workspace.write({ 'edgewise.yaml': STACK + toEdge('a', { ...modules, description: 'new' }) });
+    const hiding = createHidingTransport(workspace, [], { whole: 'ip_restriction' });
+    const { changes } = readOnlyStack((await workspace.edgewise('plan --format json', hiding)).stdout);
+    expect(changes).toMatchObject([{ action: 'update' }]);
+    expect(changes[0].dangers ?? []).toMatchObject(dangers.map((danger) => ({ group: 'access', danger })));
   });
 });
 

@@ -75,7 +75,7 @@ describe('the open part of a comment on ten changes', () => {
       '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
       '>',
       '> - **access** `TCPEdge/open` (open-team) will no longer be restricted: `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
-      '> - **traffic** `TCPEdge/gone` (gone-team) will be deleted, and no longer be reached at `hostports 1.tcp.example.net:20001`',
+      '> - **traffic** `TCPEdge/gone` (gone-team, as its metadata says) will be deleted, and no longer be reached at `hostports 1.tcp.example.net:20001`',
       '> - **traffic** `AgentIngress/agents` will be reached elsewhere: `domain a.example.com → b.example.com` @',
       '> - **traffic** `AgentIngress/agents` will get a new `ns_targets` from the service: set the NS records of the domain to them @',
       '> - **traffic** `TCPEdge/moved` (moved-team) will be reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
@@ -105,7 +105,7 @@ describe('the open part of a comment on ten changes', () => {
     );
     expect(row('moved')).toContain('| moved-team |');
     // A deleted resource has no manifest: its owner is in its mark.
-    expect(row('gone')).toContain('| gone-team |');
+    expect(row('gone')).toContain('| gone-team, as its metadata says |');
     // The result of the rehearsal, and the command.
     expect(view).toContain(
       [
@@ -155,7 +155,7 @@ describe('the open part of a comment on ten changes', () => {
   it.each(['text', 'html'])('shows the owner of a resource, as does %s', async (form) => {
     const { stdout } = await planTenChanges(form);
     expect(stdout).toContain('owner: moved-team');
-    expect(stdout).toContain('owner: gone-team');
+    expect(stdout).toContain('owner: gone-team, as its metadata says');
   });
 
   it('shows the owner of each resource in JSON', async () => {

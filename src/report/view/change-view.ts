@@ -32,7 +32,7 @@ import {
   type ValueRenderingContext,
 } from './field-view.ts';
 import { listLeftNotes, listSpellingNotes } from './left-values.ts';
-import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
+import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason, formatOwner } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
@@ -169,7 +169,7 @@ export interface ShownChange extends ChangeHead {
 
 /** Only the first part of a change has its reason. */
 export function createChangeHead({ change, action, isContinued }: ChangeShare): ChangeHead {
-  const { kind, address, live, owner } = change;
+  const { kind, address, live } = change;
   return {
     action,
     glyph: GLYPHS[action],
@@ -178,7 +178,7 @@ export function createChangeHead({ change, action, isContinued }: ChangeShare): 
     id: live === undefined ? undefined : quoteIfNeeded(live.id),
     reason: isContinued ? undefined : formatReason(change),
     protect: isProtected(change),
-    owner: owner === undefined ? undefined : toPrintable(owner),
+    owner: formatOwner(change),
     change,
     isContinued,
   };

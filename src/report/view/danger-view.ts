@@ -29,6 +29,7 @@ import {
   type ResourceNames,
   renderScalar,
 } from './field-view.ts';
+import { formatOwner } from './plan-wording.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
 /** A danger as printable texts. */
@@ -66,9 +67,10 @@ export function listDangerViews(
   tense: Tense = 'planned',
 ): readonly DangerView[] {
   const views = changes.flatMap((change) => {
-    const { dangers = [], kind, owner } = change;
+    const { dangers = [], kind } = change;
+    const owner = formatOwner(change);
     const address = quoteIfNeeded(formatChangeAddress(change));
-    const whose = owner === undefined ? {} : { owner: toPrintable(owner) };
+    const whose = owner === undefined ? {} : { owner };
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
       const clause = createClause(one, { kind: findKind(kind), change, names, tense });

@@ -33,6 +33,7 @@ import {
   listUnchangedNotes,
   type PlanView,
 } from './plan-view.ts';
+import { formatOwner } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import {
   formatCount,
@@ -270,7 +271,7 @@ function listGroups(drift: Drift, scene: DriftScene): readonly DriftGroup[] {
 }
 
 function createDriftedView(change: DriftedChange, state: DriftGroup['state'], scene: DriftScene): DriftedView {
-  const { address, kind, owner, reason } = change;
+  const { address, kind, reason } = change;
   const id = findDriftedId(change);
   return {
     state,
@@ -278,7 +279,7 @@ function createDriftedView(change: DriftedChange, state: DriftGroup['state'], sc
     address: quoteIfNeeded(address),
     id: id === undefined ? undefined : quoteIfNeeded(id),
     reason: reason === undefined ? undefined : toPrintable(reason),
-    owner: owner === undefined ? undefined : toPrintable(owner),
+    owner: formatOwner(change),
     change,
     show: () => createDriftedDetails(change, scene),
   };

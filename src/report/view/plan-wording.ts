@@ -67,6 +67,16 @@ export const CHANGE_ORIGIN_HEADINGS = {
   drift: 'Drift to revert',
 } as const;
 
+/**
+ * The owner of a resource. Without a manifest, only the live metadata names one, which another user of the account can
+ * write.
+ */
+export function formatOwner({ action, owner, place }: Pick<Change, 'action' | 'owner' | 'place'>): string | undefined {
+  if (owner === undefined) return undefined;
+  const isWithoutManifest = place === undefined && (action === 'delete' || action === 'release');
+  return `${toPrintable(owner)}${isWithoutManifest ? ', as its metadata says' : ''}`;
+}
+
 /** The owner of a resource, for reports without a column for owners. */
 export function formatOwnerNote(owner: string): string {
   return `owner: ${owner}`;

@@ -34,6 +34,22 @@ describe('a run in which a stack cannot be read', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('leaves out what waits for a value of a change that a kept resource blocks', async () => {
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('moves', 20_005)}${toEdge('gone', 20_002)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('moves', 20_002)}${toEdge('waits', 20_005)}`,
+      'live/b/pool.yaml': '}{',
+    });
+    workspace.recorder.take();
+    const { stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    for (const name of ['moves', 'waits']) expect(stdout).toContain(`TCPEdge/${name} is left out: `);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
   it('prunes if that stack is at another service', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     const at = { env: { EDGEWISE_BASE_URL: '' } };

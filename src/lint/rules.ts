@@ -18,6 +18,7 @@ import { isNameOfSecret } from '../model/secret-names.ts';
 import { isSecretValue } from '../model/secret-value.ts';
 import type { TokenCommand, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
+import { checkKeepingAnnotations, checkUnfilledValues, isUnfilled } from './other-tools.ts';
 import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } from './rule.ts';
 
 /** A rule without its id. The id is the key in `FACTS`. */
@@ -103,6 +104,16 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
     remedy: `Write \${env:NAME} for a variable, and $\${NAME} for the text itself.`,
     check: checkPlaceholders,
   },
+  'unfilled-value': {
+    severity: 'error',
+    remedy: 'Let the tool write the manifest first.',
+    check: checkUnfilledValues,
+  },
+  'kept-by-annotation': {
+    severity: 'warning',
+    remedy: 'Set lifecycle.protect: true, so that edgewise neither deletes nor replaces it without consent.',
+    check: checkKeepingAnnotations,
+  },
   'left-to-service': {
     severity: 'warning',
     remedy: 'Set all of them. `get` and plans show the values that are live.',
@@ -134,9 +145,10 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
 }));
 
 /** Validation hides each value in clear whose key is named like a secret. */
-function checkSecretsInClear({ resource: { spec } }: LintedResource): readonly LintFinding[] {
+function checkSecretsInClear({ resource }: LintedResource): readonly LintFinding[] {
+  const hidden = listHiddenPaths(resource.spec, ['spec']).filter((path) => !isUnfilled(resource, path));
   // What is below such a name may be secret too, so the path ends there.
-  const paths = listHiddenPaths(spec, ['spec']).map((path) => path.slice(0, findNameOfSecret(path) + 1));
+  const paths = hidden.map((path) => path.slice(0, findNameOfSecret(path) + 1));
   const unique = new Map(paths.map((path) => [formatPath(path), path]));
   return [...unique.values()].map((path) => ({
     path,

@@ -20,6 +20,8 @@ export const LINT_CODES = {
     'A circuit breaker never trips, or a pattern of a user agent filter decides nothing, or everything.',
   'number-rewritten': 'YAML reads a number as another text than was written, such as 1.10 as 1.1.',
   'unknown-placeholder': 'A text contains a placeholder without `env:` or `secret:`, which edgewise does not fill in.',
+  'unfilled-value': 'A text contains what another tool should have replaced, such as `{{ … }}` or `ENC[…]`.',
+  'kept-by-annotation': 'An annotation of another tool keeps a resource, which edgewise does not read.',
   'left-to-service': 'A module leaves values to the service, such as the numbers of a circuit breaker.',
   'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
   'literal-id': 'An id is written out although a document gives it a name.',

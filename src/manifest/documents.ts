@@ -31,7 +31,14 @@ import {
   type ManifestFinding,
   toManifestFinding,
 } from './finding.ts';
-import { hasOneHeader, isApiVersionOfOthers, isDocumentOfOthers } from './foreign.ts';
+import {
+  hasOneHeader,
+  isApiVersionOfOthers,
+  isDataOfOthers,
+  isDocumentOfOthers,
+  isHelmChart,
+  isTemplateOfOthers,
+} from './foreign.ts';
 import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
 import { findRunSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
@@ -70,6 +77,7 @@ export function readDocuments(
   context: ReadContext,
   { onlyDefaults = false }: { readonly onlyDefaults?: boolean | undefined } = {},
 ): ReadDocuments {
+  if (isTemplateOfOthers(source.text)) return { ...NO_DOCUMENTS, ofOthers: 1 };
   const { env } = context;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -90,6 +98,14 @@ export function readDocuments(
   }
   return { documents, diagnostics, mayHideStack, ofOthers, toolFields };
 }
+
+const NO_DOCUMENTS: ReadDocuments = {
+  documents: [],
+  diagnostics: [],
+  mayHideStack: false,
+  ofOthers: 0,
+  toolFields: [],
+};
 
 /** Omits findings at the position of a syntax error, because the syntax error causes them. */
 function listDiagnostics(
@@ -145,9 +161,11 @@ function unfold(parsed: ParsedDocument, position: DocumentSource, value: Json): 
 }
 
 /** Whether a document certainly belongs to another tool. What is wrong in it is then not reported. */
-function isOfOthers({ position: { tree, base }, value, isBroken }: Candidate): boolean {
-  const isClear = base.length > 0 || (tree !== undefined && hasOneHeader(tree));
-  return !isBroken && isClear && isDocumentOfOthers(value);
+function isOfOthers({ position: { tree, base, source }, value, isBroken }: Candidate): boolean {
+  if (isBroken) return false;
+  if (base.length > 0) return isDocumentOfOthers(value);
+  if (tree === undefined || !hasOneHeader(tree)) return false;
+  return isDocumentOfOthers(value) || isDataOfOthers(value) || isHelmChart(value, source.file);
 }
 
 /** Whether a document is a `Defaults`, or is broken and may be one. Ignores a `Defaults` of another tool. */

@@ -1,7 +1,8 @@
+import { basename } from 'node:path';
 import leven from 'leven';
 import { isMap, isScalar } from 'yaml';
 import { findKind } from '../kinds/tables/registry.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { DOCUMENT_KINDS, MANIFEST_API_VERSION } from '../schemas/document.ts';
 import type { SyntaxTree } from './parse.ts';
 
@@ -44,6 +45,87 @@ export function mayBeOwnDocument(value: Json): boolean {
 /** Whether an `apiVersion` is well-formed and does not resemble that of edgewise. */
 export function isApiVersionOfOthers(apiVersion: Json | undefined): boolean {
   return typeof apiVersion === 'string' && API_VERSION.test(apiVersion) && !resemblesOwnApiVersion(apiVersion);
+}
+
+/** The fields at the top of a document of edgewise. */
+const HEADERS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'].map((name) => name.toLowerCase());
+
+/**
+ * Whether a document is data of another tool that only contains a `kind` somewhere, such as the values of a chart: no
+ * field at its top is one of edgewise or resembles one, and nothing in it may be a document of edgewise.
+ */
+export function isDataOfOthers(value: Json): boolean {
+  const members = isJsonArray(value) ? value : [value];
+  const isOther = (member: Json): boolean => isJsonObject(member) && !hasHeader(member) && !holdsOwn(member);
+  return members.every(isOther) && members.some(holdsHeader);
+}
+
+/** Whether an object inside of a value has a field of a document. */
+function holdsHeader(value: Json): boolean {
+  const members = isJsonArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+  return members.some((member) => (isJsonObject(member) && hasHeader(member)) || holdsHeader(member));
+}
+
+function hasHeader(value: JsonObject): boolean {
+  const names = Object.keys(value).map((key) => key.slice(0, MAX_KEY).toLowerCase());
+  return names.some((name) => HEADERS.some((header) => leven(name, header) <= MAX_KEY_DISTANCE));
+}
+
+/** Two letters that are swapped differ by 2. */
+const MAX_KEY_DISTANCE = 2;
+
+/** Longer than any field of edgewise. */
+const MAX_KEY = 40;
+
+/** Whether an object, or one inside of it, has the `apiVersion` or a kind of edgewise, in any case. */
+function holdsOwn(value: Json): boolean {
+  if (isJsonArray(value)) return value.some(holdsOwn);
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([key, member]) => {
+    const name = key.toLowerCase();
+    if (name === 'apiversion' && typeof member === 'string' && resemblesOwnApiVersion(member)) return true;
+    return (name === 'kind' && typeof member === 'string' && isOwnKind(member)) || holdsOwn(member);
+  });
+}
+
+/** Whether a document is the `Chart.yaml` of Helm, which has an `apiVersion` and no kind. */
+export function isHelmChart(value: Json, file: string): boolean {
+  if (basename(file) !== 'Chart.yaml' || !isJsonObject(value)) return false;
+  const { apiVersion, name, version, ...rest } = value;
+  const isComplete = typeof name === 'string' && typeof version === 'string';
+  return isComplete && isApiVersionOfOthers(apiVersion) && !hasHeader(rest) && !holdsOwn(rest);
+}
+
+/** A directive of Go's or Jinja's templates. */
+const DIRECTIVE = /\{\{[^}]|\{%/;
+/** A line of a header, which may follow a directive. */
+const HEADER_LINE = /^(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):[ \t]*(.*?)[ \t]*(?:#.*)?$/gm;
+
+/**
+ * Whether a text is a template from which another tool makes documents that are not of edgewise: each of its documents
+ * has an `apiVersion` and a kind, and neither may be one of edgewise.
+ */
+export function isTemplateOfOthers(text: string): boolean {
+  if (!DIRECTIVE.test(text)) return false;
+  const parts = text.split(/^---.*$/m).filter((part) => !/^(?:\s|#.*)*$/.test(part));
+  return parts.length > 0 && parts.every(isTemplateOfOtherKind);
+}
+
+function isTemplateOfOtherKind(part: string): boolean {
+  const values = Array.from(part.matchAll(HEADER_LINE), ([, name = '', value = '']) => ({
+    name,
+    value: unquote(value),
+  }));
+  const isFilledIn = (value: string): boolean => DIRECTIVE.test(value);
+  const isOther = ({ name, value }: { readonly name: string; readonly value: string }): boolean =>
+    name === 'kind'
+      ? KIND.test(value) && !isOwnKind(value)
+      : (isFilledIn(value) && !value.toLowerCase().includes(OWN_GROUP)) || isApiVersionOfOthers(value);
+  return values.every(isOther) && ['apiVersion', 'kind'].every((wanted) => values.some(({ name }) => name === wanted));
+}
+
+function unquote(text: string): string {
+  return text.replace(/^(["'])(.*)\1$/, '$2');
 }
 
 function isOwnKind(kind: string): boolean {

@@ -22,10 +22,29 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['a Kustomization', 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n'],
   ['one of a tool without a dot in its group', 'apiVersion: skaffold/v4beta11\nkind: Config\n'],
   ['one in JSON', '{ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" } }'],
+  ['the values of a chart with a nested kind', 'ingress:\n  kind: Ingress\n  spec: { x: 1 }\nreplicas: 2\n'],
+  ['a list of tasks with a nested kind', '- hosts: all\n  tasks: [{ k8s: { kind: Service, apiVersion: v1 } }]\n'],
+  [
+    'a template that is no YAML',
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ include "shop.name" . }}\n',
+  ],
+  [
+    'a template of two documents in a condition',
+    '{{- if .Values.on }}\napiVersion: {{ include "api" . }}\nkind: Ingress\n---\napiVersion: v1\nkind: "Service"\n{{- end }}\n',
+  ],
   ['a list of their kind', 'apiVersion: v1\nkind: PodList\nitems: [{ apiVersion: v1, kind: Pod }]\n'],
 ];
 
 const ERRORS: readonly (readonly [what: string, text: string])[] = [
+  ['a manifest below another key', 'values:\n  apiVersion: edgewise/v1\n  kind: TCPEdge\n'],
+  ['a kind of edgewise below another key', 'values:\n  kind: TCPEdge\n'],
+  ['a misspelt header', 'apiversoin: x\nknd: TCPEdge\nmetadta: { name: a, kind: b }\n'],
+  ['a misspelt field beside a nested kind', 'spce:\n  hostports: []\n  kind: b\n'],
+  ['a template of a manifest', 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: {{ name }}\n'],
+  ['a template of a manifest with a misspelt apiVersion', 'apiVersion: edgwise/v1\nkind: Edge\nspec: {{ spec }}\n'],
+  ['a template whose kind is one of edgewise', 'apiVersion: {{ api }}\nkind: TCPEdge\nspec: {{ spec }}\n'],
+  ['a template with a document without a header', 'apiVersion: v1\nkind: Job\na: {{ b }}\n---\nspec: {}\n'],
+  ['the Chart.yaml of Helm under another name', 'apiVersion: v2\nname: shop\nversion: 1.0.0\n'],
   ['no apiVersion', 'kind: Deployment\nmetadata: { name: a }\n'],
   ['no kind', 'apiVersion: v2\nmetadata: { name: a }\n'],
   ['a kind of edgewise under the apiVersion of Kubernetes', OWN.replace('edgewise/v1', 'v1')],
@@ -53,6 +72,16 @@ const ERRORS: readonly (readonly [what: string, text: string])[] = [
     `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n  - { apiVersion: edgewise/v1, kind: External }\n`,
   ],
 ];
+
+describe('the Chart.yaml of Helm', () => {
+  it('is skipped and counted', () => {
+    const text = 'apiVersion: v2\nname: shop\nversion: 1.0.0\n';
+    const { diagnostics, ofOthers } = validate({ 'a.yaml': OWN, 'chart/Chart.yaml': text });
+    expect({ diagnostics, ofOthers }).toEqual({ diagnostics: [], ofOthers: 1 });
+    const meant = validate({ 'a.yaml': OWN, 'chart/Chart.yaml': `${text}spec: { hostports: [] }\n` });
+    expect(meant.diagnostics).not.toEqual([]);
+  });
+});
 
 describe('a document of another tool', () => {
   it.each(OTHERS)('is skipped and counted: %s', (_, text) => {

@@ -10,17 +10,23 @@ interface GitLabOptions {
   readonly token: string;
   /** Number of the merge request in its project (`iid`). `undefined`: only issues can be written. */
   readonly number: number | undefined;
+  /** URL of the page of the project. `undefined`: GitLab is asked for the page of the merge request. */
+  readonly projectUrl?: string | undefined;
 }
 
-export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
+export function createGitLab({ host, project, token, number, projectUrl }: GitLabOptions): Forge {
   const { list, send } = createForgeClient(host, token);
   const own = toProjectPath(project);
-  const notes = `${own}/merge_requests/${number ?? 0}/notes`;
-  const toNote = (note: JsonObject): CommentOrIssue => ({
-    id: Number(note['id']),
-    body: String(note['body'] ?? ''),
-    url: `${host}/projects/${project}/merge_requests/${number ?? 0}#note_${note['id']}`,
-  });
+  const mergeRequest = `${own}/merge_requests/${number ?? 0}`;
+  const notes = `${mergeRequest}/notes`;
+  const findPage = async (): Promise<string> =>
+    projectUrl === undefined
+      ? String((await send('GET', mergeRequest))['web_url'])
+      : `${projectUrl}/-/merge_requests/${number ?? 0}`;
+  const toNotes = async (found: readonly JsonObject[]): Promise<readonly CommentOrIssue[]> => {
+    const page = found.length === 0 ? '' : await findPage();
+    return found.map((note) => toNote(note, page));
+  };
   return {
     url: host,
     place: number === undefined ? `project ${project}` : `merge request ${number} of project ${project}`,
@@ -28,10 +34,10 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
       const user = await findUserId(send);
       if (user === undefined) return [];
       const found = await list(notes, { sort: 'asc', order_by: 'created_at' });
-      return found.filter((note) => isBy(user, note) && note['system'] !== true).map(toNote);
+      return toNotes(found.filter((note) => isBy(user, note) && note['system'] !== true));
     },
-    createComment: async (body) => toNote(await send('POST', notes, { body })),
-    updateComment: async ({ id }, body) => toNote(await send('PUT', `${notes}/${id}`, { body })),
+    createComment: async (body) => toNote(await send('POST', notes, { body }), await findPage()),
+    updateComment: async ({ id }, body) => toNote(await send('PUT', `${notes}/${id}`, { body }), await findPage()),
     listOpenIssues: async () => {
       const user = await findUserId(send);
       if (user === undefined) return [];
@@ -62,6 +68,10 @@ function toProjectPath(project: string): string {
 
 function isBy(user: number, { author }: JsonObject): boolean {
   return isJsonObject(author) && author['id'] === user;
+}
+
+function toNote(note: JsonObject, page: string): CommentOrIssue {
+  return { id: Number(note['id']), body: String(note['body'] ?? ''), url: `${page}#note_${note['id']}` };
 }
 
 function toIssue(issue: JsonObject): CommentOrIssue {

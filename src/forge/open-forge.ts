@@ -54,7 +54,7 @@ async function openGitLab(project: string, context: ForgeContext): Promise<Forge
     given: parsePositiveNumber(env['CI_MERGE_REQUEST_IID']),
     find: async () => (sha === undefined ? undefined : findMergeRequestOfCommit(where, sha)),
   });
-  return createGitLab({ ...where, number });
+  return createGitLab({ ...where, number, projectUrl: env['CI_PROJECT_URL'] || undefined });
 }
 
 interface NumberSources {

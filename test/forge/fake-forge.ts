@@ -59,7 +59,9 @@ export async function startFakeForge(): Promise<FakeForge> {
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url ?? '/', url);
+    const { pathname: whole, searchParams } = new URL(request.url ?? '/', url);
+    // GitLab may be below a path.
+    const pathname = whole.replace(/^\/gitlab\//, '/');
     standIn.requests.push(`${request.method} ${pathname}`);
     const send = (status: number, body: unknown, headers: Record<string, string> = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
@@ -114,6 +116,7 @@ export async function startFakeForge(): Promise<FakeForge> {
       const { viewer } = standIn;
       return viewer === undefined ? send(403, { message: 'Forbidden' }) : send(200, { data: { viewer } });
     }
+    if (route === 'GET /projects/3/merge_requests/7') return send(200, { web_url: 'https://forge.test/looked-up/7' });
     if (route === 'GET /projects/3/pipelines/5/jobs') return listPage(standIn.jobs.toReversed(), (job) => job);
     const [, artifact] = /^GET \/projects\/3\/jobs\/(\d+\/artifacts\/.+)$/.exec(route) ?? [];
     const file = artifact === undefined ? undefined : standIn.findArtifact?.(artifact.replace('/artifacts', ''));

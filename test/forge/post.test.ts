@@ -142,6 +142,19 @@ describe('a note that GitLab itself wrote in the name of the user', () => {
   });
 });
 
+describe('a note at a GitLab below a path', () => {
+  it('leads to the page of its merge request, by the variable of the job or as GitLab says', async () => {
+    const { edgewise } = await createReports();
+    const env = { ...createGitLabEnvironment(), CI_SERVER_URL: `${forge.url}/gitlab` };
+    const looked = await edgewise('post plan.md', { env });
+    expect(looked.stdout).toMatch(/: https:\/\/forge\.test\/looked-up\/7#note_\d+$/m);
+    const CI_PROJECT_URL = 'https://git.example.com/gitlab/team/shop';
+    const known = await edgewise('post plan.md', { env: { ...env, CI_PROJECT_URL } });
+    expect(known.stdout).toMatch(/: https:\/\/git\.example\.com\/gitlab\/team\/shop\/-\/merge_requests\/7#note_\d+$/m);
+    expect(forge.comments).toHaveLength(1);
+  });
+});
+
 describe('a report that cannot be posted', () => {
   it('names the token that is wrong, and exits with 1, without the token', async () => {
     const { edgewise } = await createReports();

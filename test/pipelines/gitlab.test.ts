@@ -25,14 +25,19 @@ describeWith(['check-jsonschema'], 'the component for GitLab', () => {
     const file = join(folder, '.gitlab-ci.yml');
     await writeFile(file, jobs);
     const check = ['--builtin-schema', 'vendor.gitlab-ci', '--data-transform', 'gitlab-ci'];
-    const result = await runTool('check-jsonschema', [...check, file, join(EXAMPLE, '.gitlab-ci.yml')]);
+    const including = join(folder, 'including.gitlab-ci.yml');
+    await writeFile(including, (await readPipeline()).jobs);
+    const result = await runTool('check-jsonschema', [...check, file, including]);
     expect(result, result.output).toMatchObject({ status: 0 });
     await writeFile(file, jobs.replace('when: manual', 'when: sometimes'));
     expect(await runTool('check-jsonschema', [...check, file])).toMatchObject({ status: 1 });
   });
 
-  it('uses each input that it declares, and no other', async () => {
-    const { header, jobs } = await readComponent();
+  it.each([
+    ['component', () => readComponent()],
+    ['pipeline', () => readPipeline()],
+  ])('uses each input that it declares, and no other: %s', async (_, read) => {
+    const { header, jobs } = await read();
     const used = new Set(Array.from(jobs.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g), ([, name]) => name));
     expect([...used].sort()).toEqual(Object.keys(header.spec.inputs).sort());
   });
@@ -242,6 +247,19 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     return repository;
   }
 
+  it('takes what a person consents to once only in a pipeline that a person runs on the protected branch', async () => {
+    const repository = await createRepository({ package: archive, exclude: 'TCPEdge/postgres' });
+    const runProtected = (source: string, isProtected: boolean) =>
+      run(repository, source, ['--variable', `CI_COMMIT_REF_PROTECTED=${isProtected}`]);
+    const planned = await runProtected('web', true);
+    expect(planned.status, planned.output).toBe(0);
+    expect(planned.output).toContain('Without TCPEdge/postgres and what depends on it (--exclude).');
+    expect(listJobs(await runProtected('web', false))).toEqual([]);
+    const merged = await runProtected('push', true);
+    expect(listJobs(merged)).toEqual(['FAIL edgewise-plan']);
+    expect(merged.output).toContain('count only in a pipeline that a person runs on the protected default branch');
+  }, 120_000);
+
   it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();
     await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
@@ -258,12 +276,11 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     await writeFile(join(source, 'package.json'), '{}');
     await commit(source);
     const planned = await run(await createRepository({ version: commitOfSource.trim() }), 'merge_request_event', [
-      ...['--variable', 'CI_SERVER_PROTOCOL=https', '--variable', 'CI_SERVER_FQDN=gitlab.example.com'],
       ...['--variable', 'EDGEWISE_COMPONENT_PROJECT=tools/edgewise', '--variable', 'CI_JOB_TOKEN=token-of-the-job'],
       ...['--variable', 'GIT_CONFIG_COUNT=1', '--variable', `GIT_CONFIG_KEY_0=url.file://${source}.insteadOf`],
       ...[
         '--variable',
-        'GIT_CONFIG_VALUE_0=https://gitlab-ci-token:token-of-the-job@gitlab.example.com/tools/edgewise.git',
+        `GIT_CONFIG_VALUE_0=${forge.url.replace('://', '://gitlab-ci-token:token-of-the-job@')}/gitlab/tools/edgewise.git`,
       ],
     ]);
     expect(listJobs(planned), planned.output).toEqual(['PASS edgewise-plan']);
@@ -273,10 +290,12 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const folder = await mkdtemp(join(work, 'repository-'));
     await cp(COMPONENT, join(folder, COMPONENT));
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
-    const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
+    const { jobs } = await readPipeline();
+    const pipeline = jobs
       .replace(/project: \S+\n +ref: \S+\n +file: \//, 'local: ')
       .replace('https://api.example.com', service.url)
       .replace(/\n +version: \S+/, '')
+      .replace(/\n +[\w-]+: \$\[\[.*/g, '')
       .replace('inputs:', ['inputs:', ...Object.entries(inputs).map((entry) => entry.join(': '))].join('\n      '));
     await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
     await commit(folder);
@@ -302,7 +321,9 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const variables = {
       CI_PIPELINE_SOURCE: source,
       ...(source === 'merge_request_event' && { CI_MERGE_REQUEST_IID: '7' }),
-      CI_SERVER_URL: forge.url,
+      // An instance below a path.
+      CI_SERVER_URL: `${forge.url}/gitlab`,
+      CI_PROJECT_URL: 'https://git.example.com/gitlab/team/shop',
       CI_PROJECT_ID: '3',
       CI_PIPELINE_ID: '5',
       CI_COMMIT_SHA: 'abc',
@@ -342,11 +363,22 @@ function listJobs({ output }: ToolResult): readonly string[] {
   return Array.from(plain.matchAll(/^ (PASS|FAIL) +(edgewise-\w+)/gm), ([, end, job]) => `${end} ${job}`).sort();
 }
 
-async function readComponent(): Promise<{
+/** A configuration of GitLab: its header declares the inputs. */
+interface Configuration {
   readonly header: { readonly spec: { readonly inputs: object } };
   readonly jobs: string;
-}> {
-  const text = await readFile(COMPONENT, 'utf8');
+}
+
+function readComponent(): Promise<Configuration> {
+  return readConfiguration(COMPONENT);
+}
+
+function readPipeline(): Promise<Configuration> {
+  return readConfiguration(join(EXAMPLE, '.gitlab-ci.yml'));
+}
+
+async function readConfiguration(file: string): Promise<Configuration> {
+  const text = await readFile(file, 'utf8');
   const [header] = parseAllDocuments(text);
   return { header: header?.toJS(), jobs: text.slice(text.indexOf('\n---\n') + 5) };
 }

@@ -68,14 +68,20 @@ function holdsHeader(value: Json): boolean {
 
 function hasHeader(value: JsonObject): boolean {
   const names = Object.keys(value).map((key) => key.slice(0, MAX_KEY).toLowerCase());
-  return names.some((name) => HEADERS.some((header) => leven(name, header) <= MAX_KEY_DISTANCE));
+  return names.some((name) => HEADERS.some((header) => resembles(name, header)));
 }
-
-/** Two letters that are swapped differ by 2. */
-const MAX_KEY_DISTANCE = 2;
 
 /** Longer than any field of edgewise. */
 const MAX_KEY = 40;
+
+/** Whether a word may be a misspelt other one: a letter in four differs, or its letters are in another order. */
+function resembles(word: string, meant: string): boolean {
+  return leven(word, meant) <= Math.floor(meant.length / 4) || sortLetters(word) === sortLetters(meant);
+}
+
+function sortLetters(word: string): string {
+  return [...word].sort().join('');
+}
 
 /** Whether an object, or one inside of it, has the `apiVersion` or a kind of edgewise, in any case. */
 function holdsOwn(value: Json): boolean {
@@ -91,7 +97,7 @@ function holdsOwn(value: Json): boolean {
 /** Whether a document is the `Chart.yaml` of Helm, which has an `apiVersion` and no kind. */
 export function isHelmChart(value: Json, file: string): boolean {
   if (basename(file) !== 'Chart.yaml' || !isJsonObject(value)) return false;
-  const { apiVersion, name, version, ...rest } = value;
+  const { apiVersion, name, version, appVersion: _, ...rest } = value;
   const isComplete = typeof name === 'string' && typeof version === 'string';
   return isComplete && isApiVersionOfOthers(apiVersion) && !hasHeader(rest) && !holdsOwn(rest);
 }
@@ -99,7 +105,7 @@ export function isHelmChart(value: Json, file: string): boolean {
 /** A directive of Go's or Jinja's templates. */
 const DIRECTIVE = /\{\{[^}]|\{%/;
 /** A line of a header, which may follow a directive. */
-const HEADER_LINE = /^(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):[ \t]*(.*?)[ \t]*(?:#.*)?$/gm;
+const HEADER_LINE = /^[ \t]*(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):(.*)$/gm;
 
 /**
  * Whether a text is a template from which another tool makes documents that are not of edgewise: each of its documents
@@ -107,14 +113,22 @@ const HEADER_LINE = /^(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):[ \t]*(.*?)[ \t]
  */
 export function isTemplateOfOthers(text: string): boolean {
   if (!DIRECTIVE.test(text)) return false;
-  const parts = text.split(/^---.*$/m).filter((part) => !/^(?:\s|#.*)*$/.test(part));
+  const parts = text.split(/^---.*$/m).filter((part) => !isBlank(withoutDirectives(part)));
   return parts.length > 0 && parts.every(isTemplateOfOtherKind);
+}
+
+function isBlank(part: string): boolean {
+  return part.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
+}
+
+function withoutDirectives(part: string): string {
+  return part.replace(/\{\{[^}]*\}\}/g, '');
 }
 
 function isTemplateOfOtherKind(part: string): boolean {
   const values = Array.from(part.matchAll(HEADER_LINE), ([, name = '', value = '']) => ({
     name,
-    value: unquote(value),
+    value: toValue(value),
   }));
   const isFilledIn = (value: string): boolean => DIRECTIVE.test(value);
   const isOther = ({ name, value }: { readonly name: string; readonly value: string }): boolean =>
@@ -124,8 +138,10 @@ function isTemplateOfOtherKind(part: string): boolean {
   return values.every(isOther) && ['apiVersion', 'kind'].every((wanted) => values.some(({ name }) => name === wanted));
 }
 
-function unquote(text: string): string {
-  return text.replace(/^(["'])(.*)\1$/, '$2');
+/** Returns the value of a line without its comment and quotes. */
+function toValue(text: string): string {
+  const [value = ''] = text.split(' #', 1);
+  return value.trim().replace(/^(["'])(.*)\1$/, '$2');
 }
 
 function isOwnKind(kind: string): boolean {

@@ -32,6 +32,14 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
     'a template of two documents in a condition',
     '{{- if .Values.on }}\napiVersion: {{ include "api" . }}\nkind: Ingress\n---\napiVersion: v1\nkind: "Service"\n{{- end }}\n',
   ],
+  [
+    'a template whose first document has directives only',
+    '{{- fail "no" }}\n# checks\n---\n{{ range . }}\n  apiVersion: v1\n  kind: Job\n{{ end }}\n',
+  ],
+  [
+    'a test of a chart',
+    'suite: a\nset: { b: 1 }\ntests: [{ it: c, asserts: [{ isKind: { of: Job } }, { kind: Job }] }]\n',
+  ],
   ['a list of their kind', 'apiVersion: v1\nkind: PodList\nitems: [{ apiVersion: v1, kind: Pod }]\n'],
 ];
 
@@ -75,7 +83,7 @@ const ERRORS: readonly (readonly [what: string, text: string])[] = [
 
 describe('the Chart.yaml of Helm', () => {
   it('is skipped and counted', () => {
-    const text = 'apiVersion: v2\nname: shop\nversion: 1.0.0\n';
+    const text = 'apiVersion: v2\nname: shop\nversion: 1.0.0\nappVersion: "2"\n';
     const { diagnostics, ofOthers } = validate({ 'a.yaml': OWN, 'chart/Chart.yaml': text });
     expect({ diagnostics, ofOthers }).toEqual({ diagnostics: [], ofOthers: 1 });
     const meant = validate({ 'a.yaml': OWN, 'chart/Chart.yaml': `${text}spec: { hostports: [] }\n` });

@@ -22,6 +22,8 @@ interface RunnableExample {
   readonly faults: string | undefined;
   /** Whether the folder is a new git repository. */
   readonly isInGit: boolean;
+  /** The files of a later commit of the branch main, which a pull request lacks. */
+  readonly later: readonly string[];
   /** A request of another user, sent right before the first request of edgewise with the same method and path. */
   readonly concurrent: { readonly line: string; readonly body: string } | undefined;
 }
@@ -45,7 +47,8 @@ export function readExample(example: string): RunnableExample {
   );
   const session = codes.find(({ language }) => language === 'console')?.text ?? '';
   const named = codes.flatMap(({ text, title }) => {
-    const [, name, encoding] = /^(?:In a git repository, )?`([\w./-]+)`(.*):$/.exec(title) ?? [];
+    const [, name, encoding] =
+      /^(?:In a git repository, |In a later commit of main, )?`([\w./-]+)`(.*):$/.exec(title) ?? [];
     return name === undefined
       ? []
       : [{ name, text, encoding: encoding === ', in ISO-8859-1' ? 'latin1' : 'utf8' } as const];
@@ -61,8 +64,22 @@ export function readExample(example: string): RunnableExample {
     live: named.find(({ name }) => name === LIVE)?.text,
     faults: named.find(({ name }) => name === FAULTS)?.text,
     isInGit: codes.some(({ title }) => title.startsWith('In a git repository')),
+    later: codes.flatMap(({ title }) => /^In a later commit of main, `([\w./-]+)`/.exec(title)?.[1] ?? []),
     concurrent: other && { line: /`(.*?)`/.exec(other.title)?.[1] ?? '', body: other.text },
   };
+}
+
+/** Commits these files to main only, and the others before. Then checks out a branch that has the others. */
+function leaveOutLaterCommit(later: readonly string[], cwd: string): void {
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd });
+  const commit = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '--quiet', '--message', 'more'];
+  git('checkout', '--quiet', '-b', 'main');
+  git('rm', '--quiet', '--cached', '--', ...later);
+  git(...commit);
+  git('branch', 'feature');
+  git('add', '--', ...later);
+  git(...commit);
+  git('checkout', '--quiet', 'feature');
 }
 
 const LIVE = 'live.json';
@@ -96,6 +113,7 @@ export async function runExample({
   live,
   faults,
   isInGit,
+  later,
   concurrent,
 }: RunnableExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
@@ -110,6 +128,7 @@ export async function runExample({
         ['add', '--all'],
       ])
         execFileSync('git', args, { cwd });
+    if (later.length > 0) leaveOutLaterCommit(later, cwd);
     const server = createServer({
       now: () => NOW,
       idSeed: 'example',
@@ -126,7 +145,10 @@ export async function runExample({
       cwd,
       transport,
       onWrite,
-      env: { GITHUB_TOKEN: TOKEN, PATH: process.env['PATH'] ?? '' },
+      env: {
+        ...{ GITHUB_TOKEN: TOKEN, PATH: process.env['PATH'] ?? '' },
+        ...(later.length > 0 && { CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' }),
+      },
     });
     return { exitCode, output };
   } finally {

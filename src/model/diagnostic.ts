@@ -44,6 +44,7 @@ export const DIAGNOSTIC_CODES = {
     'What looks like a manifest is not read, because of its extension, its folder or `spec.skip_files`.',
   'pattern-unused': 'A pattern of a Stack or of a policy matches nothing.',
   'colliding-names': 'Two tracked manifests have names that differ only in case or in the form of Unicode.',
+  'behind-target': 'The checkout of a pull request lacks commits of the branch into which it is to be merged.',
   'yaml-syntax': 'A file is not UTF-8 text, or a YAML or JSON document cannot be parsed.',
   'env-reference': 'A manifest uses an environment variable that is not set, not offered to manifests, or malformed.',
   'unknown-kind':

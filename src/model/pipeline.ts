@@ -56,6 +56,25 @@ function findCiRun(env: Environment): string | undefined {
   return text.replace(/[^\w.:=/]/g, (character) => encodeURIComponent(character).replace('-', '%2D'));
 }
 
+/**
+ * The variable with the branch into which a pull request is to be merged, for each system: GitHub (and Gitea), GitLab,
+ * Azure, Buildkite, Bitbucket, Jenkins. Only runs of pull requests have it.
+ */
+const TARGET_VARIABLES = [
+  'GITHUB_BASE_REF',
+  'CI_MERGE_REQUEST_TARGET_BRANCH_NAME',
+  'SYSTEM_PULLREQUEST_TARGETBRANCH',
+  'BUILDKITE_PULL_REQUEST_BASE_BRANCH',
+  'BITBUCKET_PR_DESTINATION_BRANCH',
+  'CHANGE_TARGET',
+];
+
+/** Returns the branch into which a pull request is to be merged. `undefined` outside of a run of a pull request. */
+export function findTargetBranch(env: Environment): string | undefined {
+  const name = TARGET_VARIABLES.find((variable) => (env[variable] ?? '') !== '');
+  return name === undefined ? undefined : env[name]?.replace(/^refs\/heads\//, '');
+}
+
 /** The run that made a report, and when. */
 interface ReportRun {
   readonly run: string;

@@ -19,6 +19,7 @@ import {
   type StackSelectionOptions,
   selectStacks,
 } from '../../repository/select-stacks.ts';
+import { findMissingCommits, warnOfMissingCommits } from '../../repository/target-branch.ts';
 import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
 import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
@@ -76,6 +77,8 @@ export interface StacksRun {
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
   readonly claims: ClaimRegistry;
+  /** Asks git, once in a run, which commits of its target branch a pull request lacks. */
+  readonly findMissing: (tree: StackTree) => ReturnType<typeof findMissingCommits>;
 }
 
 /** A stack whose manifests were read. */
@@ -118,7 +121,11 @@ export async function withStacks(
     context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context);
-  const notes = { planned: createPlannedResources(), claims: new ClaimRegistry() };
+  const notes = {
+    planned: createPlannedResources(),
+    claims: new ClaimRegistry(),
+    findMissing: createMissingCommitsLookUp(context),
+  };
   try {
     const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context };
     return await task({ ...run, ...notes });
@@ -156,6 +163,14 @@ function getRoot(paths: readonly string[]): string {
   if (more.length === 0 && root !== '-') return root;
   const message = '--recursive takes one folder: the one that contains the stacks.';
   throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
+}
+
+function createMissingCommitsLookUp(context: Context): StacksRun['findMissing'] {
+  let found: ReturnType<typeof findMissingCommits> | undefined;
+  return (tree) => {
+    found ??= findMissingCommits(tree, context);
+    return found;
+  };
 }
 
 function createListing({ tree, ...selected }: SelectedStacks): StackListing {
@@ -246,7 +261,9 @@ export async function openStackFolder(
   if (command === 'apply') noteTokenCommands(tokens, context);
   const pooled = await pool.getAccount(settings, folder.file);
   if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
-  const all = [...read.diagnostics, ...diagnostics];
+  const missing = command === 'plan' ? await run.findMissing(tree) : undefined;
+  const behind = missing && warnOfMissingCommits(missing, folder);
+  const all = [...read.diagnostics, ...diagnostics, ...(behind === undefined ? [] : [behind])];
   const parts = { state, validateEdited: read.validateEdited, diagnostics: all, policies: read.policies, tokens };
   const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
   return { folder, tree, state, locate, settings, stack, pooled };

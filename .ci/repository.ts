@@ -9,6 +9,8 @@ export interface Repository {
   readonly url: string;
   /** 40 hexadecimal digits. */
   readonly commit: string;
+  /** The tag of the commit, such as `v1.0.0`: beside a commit, a bot needs it to propose a newer one. */
+  readonly version?: string;
 }
 
 export const REPOSITORY_FILE = '.ci/repository.json';
@@ -17,7 +19,7 @@ export const REPOSITORY_FILE = '.ci/repository.json';
 const UNKNOWN: Repository = { url: 'https://github.com/OWNER/edgewise', commit: 'COMMIT' };
 
 /** An action of edgewise at a commit. */
-const ACTION = /[\w.-]+\/[\w.-]+(\/\.github\/actions\/[\w-]+)@[\w.-]+/g;
+const ACTION = /[\w.-]+\/[\w.-]+(\/\.github\/actions\/[\w-]+)@[\w.-]+(?: # v[\w.-]+)?/g;
 /** The hooks of edgewise for pre-commit. */
 const HOOKS = /^( *- repo: )\S+(\n *rev: )\S+(?=\n *hooks:\n *- id: edgewise-)/gm;
 /** The component for GitLab. It comes from a mirror, which has the same commits. */
@@ -44,8 +46,9 @@ function hasPin(text: string): boolean {
 export function refreshPins(text: string, repository: Repository): string {
   const url = repository.url || UNKNOWN.url;
   const commit = repository.commit || UNKNOWN.commit;
+  const version = repository.version ? ` # ${repository.version}` : '';
   return text
-    .replace(ACTION, (_, action: string) => `${new URL(url).pathname.slice(1)}${action}@${commit}`)
+    .replace(ACTION, (_, action: string) => `${new URL(url).pathname.slice(1)}${action}@${commit}${version}`)
     .replace(HOOKS, (_, repo: string, rev: string) => `${repo}${url}${rev}${commit}`)
     .replace(COMPONENT, (_, ref: string, version: string) => `${ref}${commit}${version}${commit}`)
     .replace(COMPONENT_DEFAULT, (_, start: string) => `${start}${commit}`);

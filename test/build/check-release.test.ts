@@ -93,6 +93,11 @@ it('every page and recipe that pins edgewise is one that `npm run docs` writes',
     expect(text).toContain(FILLED_IN.commit);
     expect(text).not.toMatch(/OWNER\/edgewise|@COMMIT|(?:ref|rev|version|default): COMMIT/);
   }
+  // Beside the commit of an action, a bot needs the version to propose a newer one.
+  const tagged = filled.map((text) => refreshPins(text, { ...FILLED_IN, version: 'v1.2.3' })).join('');
+  expect(tagged.match(/edgewise\/\.github\/actions\/\w+@[0-9a-f]{40}(?! # v1\.2\.3)/g)).toBeNull();
+  expect(tagged).toContain(`${FILLED_IN.commit} # v1.2.3\n`);
+  expect(refreshPins(tagged, FILLED_IN)).toBe(filled.join(''));
   // What is filled in can be changed later, and so can what is not.
   expect(filled.map((text) => refreshPins(text, { url: '', commit: '' }))).toEqual(
     [...readPinnedFiles().values()].map((text) => refreshPins(text, { url: '', commit: '' })),

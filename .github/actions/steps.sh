@@ -87,6 +87,40 @@ post() (
   without_commands edgewise post "$@"
 )
 
+# ask QUESTION…: asks GitHub (forge.mjs).
+ask() {
+  node "$GITHUB_ACTION_PATH/../forge.mjs" "$@"
+}
+
+# Whether the run has no key because GitHub gives it none: it is of a fork, or of Dependabot. Any other run without a key fails.
+has_no_secrets() {
+  [ "$WITHOUT_SECRETS" = true ] && [ -z "${EDGEWISE_API_KEY:-}${EDGEWISE_API_KEY_FILE:-}" ]
+}
+
+# Checks the manifests of a run without secrets, and says that there is no plan. Sets code.
+validate_only() {
+  without_commands edgewise validate --report "github=$folder/annotations.txt" "${arguments[@]}" -- "${manifests[@]}" || code=$?
+  local text='There is no plan: GitHub gives no secrets to runs of forks and of Dependabot. The manifests were validated.'
+  printf '::notice title=edgewise::%s\n' "$text"
+  printf '%s\n' "$text" | tee "$folder/no-plan.md" >> "$GITHUB_STEP_SUMMARY"
+}
+
+# compare PLAN: lists what a plan of a merge queue does that the approved plan of its pull request does not, such as what is before it in
+# the queue. The check passes: the apply after the merge decides.
+compare() {
+  local file approved
+  for file in "$1" "$1"/*.json; do
+    if [ ! -f "$file" ]; then continue; fi
+    approved=$APPROVED/${file#"$folder/"}
+    if [ -f "$approved" ]; then
+      without_commands edgewise diff "$approved" "$file" --report "markdown=$folder/queue.md" || true
+      summarize "$folder/queue.md"
+    else
+      printf 'The pull request has no approved plan that is named %s.\n' "${file#"$folder/"}" | tee -a "$GITHUB_STEP_SUMMARY"
+    fi
+  done
+}
+
 # annotate FILE: shows the annotations of a report, and nothing else that is in the file.
 annotate() {
   if [ -f "$1" ]; then grep -E '^::(error|warning|notice) ' "$1" || true; fi

@@ -26,6 +26,12 @@ export interface FakeForge {
   viewer?: { readonly login: string };
   /** The jobs of the pipeline 5 of GitLab, oldest first. */
   readonly jobs: { readonly id: number; readonly name: string }[];
+  /** The runs of every workflow of GitHub, newest first. */
+  readonly runs: JsonObject[];
+  /** The deployments of GitLab, newest first. */
+  readonly deployments: JsonObject[];
+  /** The pipelines of the merge request 7 of GitLab. */
+  readonly pipelines: JsonObject[];
   /** Returns a file of the artifact of a job of GitLab, by `ID/PATH`. `undefined`: there is none. */
   findArtifact?: (path: string) => Uint8Array | undefined;
   /** How many of the next requests get 502. */
@@ -54,6 +60,9 @@ export async function startFakeForge(): Promise<FakeForge> {
     issues: [],
     requests: [],
     jobs: [],
+    runs: [],
+    deployments: [],
+    pipelines: [],
     failures: 0,
     close: () => new Promise((done) => server.close(() => done())),
   };
@@ -116,8 +125,16 @@ export async function startFakeForge(): Promise<FakeForge> {
       const { viewer } = standIn;
       return viewer === undefined ? send(403, { message: 'Forbidden' }) : send(200, { data: { viewer } });
     }
+    const isAsked = (member: JsonObject): boolean =>
+      ['status', 'event', 'head_sha'].every((name) => [null, member[name]].includes(searchParams.get(name)));
+    if (/^GET \/repos\/o\/r\/actions\/workflows\/[\w.]+\/runs$/.test(route))
+      return send(200, { workflow_runs: standIn.runs.filter(isAsked) });
+    if (route === 'GET /repos/o/r/pulls/7') return send(200, { head: { sha: 'abc' } });
+    if (route === 'GET /projects/3/deployments') return send(200, standIn.deployments.filter(isAsked));
+    if (route === 'GET /projects/3/merge_requests/7/pipelines') return send(200, standIn.pipelines);
     if (route === 'GET /projects/3/merge_requests/7') return send(200, { web_url: 'https://forge.test/looked-up/7' });
-    if (route === 'GET /projects/3/pipelines/5/jobs') return listPage(standIn.jobs.toReversed(), (job) => job);
+    if (/^GET \/projects\/3\/pipelines\/[45]\/jobs$/.test(route))
+      return listPage(standIn.jobs.toReversed(), (job) => job);
     const [, artifact] = /^GET \/projects\/3\/jobs\/(\d+\/artifacts\/.+)$/.exec(route) ?? [];
     const file = artifact === undefined ? undefined : standIn.findArtifact?.(artifact.replace('/artifacts', ''));
     if (file !== undefined) {

@@ -466,9 +466,9 @@ export const BROKEN_PROMISES = {
     title: 'stops nothing that depends on it, and no token',
   },
   'an ignored field is sent': {
-    file: 'src/plan/decide.ts',
-    from: '    ignored: desired.lifecycle.ignore,',
-    to: '    ignored: [],',
+    file: 'src/kinds/ignored-parts.ts',
+    from: 'return mapIgnored(ignored, wanted, (value, { field, member }) => {',
+    to: 'return mapIgnored([], wanted, (value, { field, member }) => {',
     test: 'scenarios/sends-an-ignored-field-in-no-write',
     title: 'sends-an-ignored-field-in-no-write',
   },

@@ -115,8 +115,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'The exit code is 1, and the result lists what was applied, failed and skipped.': ['a failed write is no failure'],
     'After Ctrl-C or SIGTERM, running writes finish, a delivered token is noted in its mark, and no new write starts.':
       ['an interrupt does not stop writes', 'a delivery is not recorded after an interrupt'],
-    'A second signal stops at once, if it comes at least half a second later: a group of processes often gets one interrupt twice.':
-      ['a second signal is ignored'],
+    'A second signal, at least half a second later, stops at once.': ['a second signal is ignored'],
 
     'a wrong response that looks right: a page lacks resources: it cannot be detected.': LIMIT,
     'a wrong response that looks right: a page lacks resources: Promises 4 to 7 hold; 1 and 2 again after correct responses':

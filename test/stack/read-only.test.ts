@@ -46,7 +46,9 @@ it('gets no function that writes for a read, from a service or from the embedded
       host,
     );
     const names = Object.keys(await account.open());
-    expect(names.sort()).toEqual(['clockSkew', 'get', 'limit', 'list', 'readModule', 'requestCount', 'shown']);
+    expect(names.sort()).toEqual([
+      ...['clockSkew', 'get', 'limit', 'list', 'readIds', 'readModule', 'requestCount', 'serviceDate', 'shown'],
+    ]);
     await account.close();
   }
 });

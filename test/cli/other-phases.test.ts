@@ -78,7 +78,7 @@ describe('a phase of a traffic policy that the interface does not list', () => {
     expect(stdout + stderr).toMatch(/Did you mean `(inbound|outbound|enabled)`\?/);
   });
 
-  it('is a danger when it is added, changed and removed, because nobody here knows what it does', async () => {
+  it('is a danger when it is added, changed and removed, because its effect is unknown here', async () => {
     const workspace = await createApplied({ inbound: DENY });
     for (const phase of [{ on_connect: ON_CONNECT }, { on_connect: 'all' }, {}]) {
       await workspace.write({ 'm/a.yaml': toStack({ inbound: DENY, ...phase }) });

@@ -57,7 +57,8 @@ export function matchResources(
     matchManifest(resource, { owned, adoptions, live }),
   );
   const described = matches.flatMap(({ pairs }) => pairs);
-  const gone = listGonePairs(owned, (address) => desired.resources.has(address) || isLeft(address), described);
+  const undescribed = new Map([...owned].filter(([address]) => !desired.resources.has(address)));
+  const gone = listGonePairs(undescribed, isLeft, described);
   const kept = [...described, ...gone];
   const pairs = [...kept, ...pairRetirements(kept, retirements)];
   const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
@@ -97,19 +98,23 @@ function matchManifest(resource: DesiredResource, { owned, adoptions, live }: Ma
   return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }, ...leftOver] };
 }
 
-/** Pairs the owned resources that no manifest describes, also not under a new name. */
+/**
+ * Pairs the owned resources that no manifest describes, also not under a new name. Records of refused creations are gone
+ * with their manifest, whatever happens to a resource of their address.
+ */
 function listGonePairs(
-  owned: Owned,
-  isKept: (address: Address) => boolean,
+  undescribed: Owned,
+  isLeft: (address: Address) => boolean,
   described: readonly ResourcePair[],
 ): readonly ResourcePair[] {
   const renamed = new Set(
     described.flatMap(({ kind, formerName }) => (formerName === undefined ? [] : toAddress(kind.name, formerName))),
   );
-  return [...owned].flatMap(([address, marked]) => {
-    const [first] = marked;
-    if (first === undefined || isKept(address) || renamed.has(address)) return [];
-    return pairMarked({ address, kind: getKind(first.kind), desired: undefined }, { live: marked });
+  return [...undescribed].flatMap(([address, marked]) => {
+    const live = isLeft(address) || renamed.has(address) ? marked.filter(isRefusalRecord) : marked;
+    const [first] = live;
+    if (first === undefined) return [];
+    return pairMarked({ address, kind: getKind(first.kind), desired: undefined }, { live });
   });
 }
 

@@ -287,6 +287,29 @@ describe('the record of a refused creation', () => {
     expect(id).not.toBe(made);
   });
 
+  it('is deleted in the apply that renames the credential beside it', async () => {
+    const workspace = await refuse();
+    const [record] = listLive(workspace, CREDENTIAL);
+    await workspace.edgewise('apply --yes --rotate Credential/agent');
+    // A concurrent apply had left it.
+    await sendByHand(workspace, 'POST', '/credentials', { acl: [] });
+    const left = listLive(workspace, CREDENTIAL).find(({ metadata = '' }) => metadata === '');
+    const metadata = JSON.parse(String(record?.['metadata']));
+    const forged = { ...metadata, edgewise: { ...metadata.edgewise, id: left?.['id'] } };
+    await sendByHand(workspace, 'PATCH', `/credentials/${left?.['id']}`, { metadata: JSON.stringify(forged) });
+    await workspace.write({
+      'edgewise.yaml': `${STACK}${TOKENS}${toManifest('Credential', 'renamed', { acl: RULES }, { lifecycle: { renamed_from: 'agent' } })}`,
+    });
+    listWrites(workspace);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(0);
+    expect(
+      listWrites(workspace)
+        .map((write) => write.split(' ')[0])
+        .toSorted(),
+    ).toEqual(['DELETE', 'PATCH']);
+    expect((await workspace.edgewise('plan --detailed-exitcode')).exitCode).toBe(0);
+  });
+
   it('counts only in a mark that names its own resource, and not of a delivered credential', async () => {
     const forge = async (workspace: Workspace, change: (mark: JsonObject) => JsonObject): Promise<void> => {
       const [one] = listLive(workspace, CREDENTIAL);

@@ -15,7 +15,7 @@ import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequest
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
-import { runWrites, watchConnection } from './run-writes.ts';
+import { runWrites, watchService } from './run-writes.ts';
 import { TokenDeliveries, type TokenSinks } from './token-sinks.ts';
 
 /** The input of `applyPlan` in addition to the plan. */
@@ -172,8 +172,9 @@ interface WriteObserver {
 
 function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp }: WriteObserver): WriteContext {
   const { onEvent, signal, now } = context;
-  const reach = watchConnection(signal);
-  const untilEnd = AbortSignal.any([signal, reach.signal]);
+  const watch = watchService(signal);
+  const untilStopped = AbortSignal.any([signal, watch.unreachable]);
+  const untilEnd = AbortSignal.any([untilStopped, watch.unmanageable]);
   const createRequests = (until: AbortSignal): ApplyRequests =>
     createApplyRequests({
       ...context,
@@ -181,10 +182,10 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
       onStarted: (write) => onEvent({ event: 'write-started', write }),
     });
   const requests = createRequests(untilEnd);
-  const lateRequests = createRequests(reach.signal);
-  const settle = createSettleContext(plan, context, { requests, note });
+  const lateRequests = createRequests(watch.unreachable);
+  const settle = createSettleContext(plan, context, { requests: createRequests(untilStopped), note });
   const { readIds, serviceDate } = context.client;
-  const { read } = requests;
+  const { read } = lateRequests;
   return {
     concurrentChanges: new ConcurrentChangeDetector(plan),
     requests,
@@ -204,7 +205,7 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
     },
     recording: {
       requests: lateRequests,
-      ...createSettleContext(plan, { ...context, signal: reach.signal }, { requests: lateRequests, note }),
+      ...createSettleContext(plan, { ...context, signal: watch.unreachable }, { requests: lateRequests, note }),
     },
     now,
     ids: new Map(context.ids),
@@ -213,7 +214,8 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
     unrecorded: new Set(),
     tookEffect: new Set(),
     postponedDeliveries: listPostponedDeliveries(plan),
-    judge: reach.judge,
+    endUnmanageable: watch.endUnmanageable,
+    judge: watch.judge,
     by: context.by,
     looked: new Set(),
     clockSkew: context.client.clockSkew ?? (() => NO_SKEW),

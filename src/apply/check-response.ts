@@ -16,7 +16,7 @@ import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
-import { completeMarkDraft } from '../plan/writes.ts';
+import { completeMarkDraft, createLongestMark } from '../plan/writes.ts';
 
 /** Parses the response to a write: the whole resource or, if a module was written, only that module. */
 export function parseWriteResponse({ kind: name, module }: Write, answer: JsonObject): LiveResource {
@@ -215,7 +215,8 @@ function createMetadata(write: Write, draft: MarkDraft, { ids, now, by }: WriteR
   const type = kind.fields[METADATA]?.type;
   const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
   // Metadata that is too long all the same is sent, so that the service says so.
-  return { [METADATA]: renderFittingMetadata(draft.user, known, most) ?? renderMetadata(draft.user, mark) };
+  const longest = write.method === 'POST' ? createLongestMark(kind, mark) : undefined;
+  return { [METADATA]: renderFittingMetadata(draft.user, known, most, longest) ?? renderMetadata(draft.user, mark) };
 }
 
 /**

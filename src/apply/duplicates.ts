@@ -222,20 +222,28 @@ export async function deleteOwnDuplicates(
 export async function withdrawCredentialIfDuplicate(
   made: CreatedResource,
   context: DuplicateResolutionContext,
-): Promise<string | undefined> {
+): Promise<Withdrawal | undefined> {
   const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
-  if (typeof winner === 'string')
-    return `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
-  if (lacksMark) return withdrawUnmarked(made, context);
+  if (typeof winner === 'string') {
+    const message = `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
+    return { message };
+  }
+  if (lacksMark) return takeBackUnmarked(made, LISTED_WITHOUT_MARK, context);
   for (const loser of losers) context.note(createLoserWarning(made, loser));
-  return winner && withdraw(made, winner, context);
+  return winner && { message: await withdraw(made, winner, context) };
+}
+
+/** Why a creation failed although the service created a resource. */
+export interface Withdrawal {
+  readonly message: string;
+  readonly isUnmanageable?: true;
 }
 
 async function settleOutcome(outcome: Outcome, context: DuplicateResolutionContext): Promise<Outcome> {
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
   const { winner, losers, lacksMark } = await lookUp(made, context.duplicates);
-  if (lacksMark) return createFailedOutcome(made.write, await withdrawUnmarked(made, context));
+  if (lacksMark) return createWithdrawnOutcome(made.write, await takeBackUnmarked(made, LISTED_WITHOUT_MARK, context));
   if (typeof winner === 'string') context.note(createFailedCheckWarning(made, winner));
   for (const loser of losers) context.note(createLoserWarning(made, loser));
   if (winner === undefined || typeof winner === 'string') return outcome;
@@ -305,10 +313,23 @@ function formatAuthor({ mark }: LiveResource): string {
   return mark?.by === undefined ? '' : ` (${mark.by})`;
 }
 
-/** Deletes a new resource that the service lists without its mark. Otherwise each apply would create another one. */
-async function withdrawUnmarked(made: CreatedResource, context: DuplicateResolutionContext): Promise<string> {
+/**
+ * Deletes a new resource that the service shows without its mark. Otherwise each apply would create another one. `why`
+ * says what the service shows.
+ */
+export async function takeBackUnmarked(
+  made: CreatedResource,
+  why: string,
+  context: TakeBackContext,
+): Promise<Withdrawal> {
   const message = await deleteOwnCreation(made, context, 'Delete it by hand');
-  return `the service lists it without its metadata, which holds the mark; ${message}`;
+  return { message: `${why}; ${message}`, isUnmanageable: true };
+}
+
+const LISTED_WITHOUT_MARK = 'the service lists it without its metadata, which holds the mark';
+
+export function createWithdrawnOutcome(write: Write, { message, isUnmanageable }: Withdrawal): Outcome {
+  return { ...createFailedOutcome(write, message), ...(isUnmanageable && { isUnmanageable }) };
 }
 
 async function withdraw(

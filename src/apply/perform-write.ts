@@ -25,9 +25,12 @@ import {
 import type { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { type ConflictWaits, isConflict } from './conflicts.ts';
 import {
+  createWithdrawnOutcome,
   type DuplicateResolutionContext,
   deleteOwnCreation,
   listUnplannedResourcesWithMark,
+  takeBackUnmarked,
+  type Withdrawal,
   warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
@@ -53,7 +56,7 @@ export interface WriteContext {
   /** Decides whether an answer is that to a creation of this run. */
   readonly creations: CreationJudgeContext;
   /** Records what is done already, such as a delivery. Its requests are sent although the run is interrupted. */
-  readonly recording: Pick<WriteContext, 'requests'> & Pick<DuplicateResolutionContext, 'duplicates'>;
+  readonly recording: Pick<WriteContext, 'requests'> & DuplicateResolutionContext;
   /** The current time. The validity of a new certificate or credential starts when its creation is sent. */
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
@@ -77,7 +80,9 @@ export interface WriteContext {
   readonly looked: Set<string>;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
-  /** Maps the outcome of each write to the outcome to report. See `ConnectionWatch.judge`. */
+  /** Called if a creation has not kept its mark: no further write is sent. */
+  readonly endUnmanageable: () => void;
+  /** Maps the outcome of each write to the outcome to report. See `ServiceWatch.judge`. */
   readonly judge: (outcome: Outcome) => Outcome;
 }
 
@@ -210,6 +215,12 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
   try {
     const exchanged = await exchangeWrite(write, context, requests);
     if (exchanged === undefined) return createInterrupted(write);
+    const { live } = exchanged;
+    // What was delivered is in use, so it is not taken back.
+    if (live !== undefined && isMarkLost(write, live)) {
+      const message = `its token was delivered, so ${live.id} stays; but ${describeLostMark(write, live)}`;
+      return createWithdrawnOutcome(write, { message, isUnmanageable: true });
+    }
     const outcome = await accept(write, exchanged, context);
     if (outcome.outcome === 'failed' && !context.tookEffect.has(write.id)) context.unrecorded.add(write.id);
     return outcome;
@@ -231,14 +242,27 @@ async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Ou
     created ??= { write, request, start: startCreation(creations) };
     return request;
   };
+  let judged: JudgedCreation | undefined;
+  // Before a waiting write is sent, so that a service that does not keep marks gets no more of them.
+  const check = async ({ answer }: Exchanged): Promise<void> => {
+    const answered = settle.duplicates.lookUps.readResponseBody(write, answer ?? {});
+    if (created === undefined || !isId(answered.id)) return;
+    judged = await judgeCreation(created, answered, creations);
+    if (judged.whose === 'ours' && !hasMarkOf(judged.live, write.mark)) context.endUnmanageable();
+  };
   const result = await createResourceOnce({
-    send: () => requests.send(write, resolve),
+    send: () => requests.send(write, resolve, { check }),
     look: () => listCreated(assertDefined(created, 'creation that was sent'), context),
     sleep: settle.duplicates.sleep,
   });
   if (result === undefined || created === undefined) return createInterrupted(write);
   if ('found' in result) return acceptFound(created, result.found, context);
-  return acceptAnswer(created, result.answer.answer ?? {}, context);
+  return acceptAnswer({ ...created, judged }, result.answer.answer ?? {}, context);
+}
+
+/** `judged`: `undefined` if the response has no valid id. */
+interface AnsweredCreation extends SentCreation {
+  readonly judged: JudgedCreation | undefined;
 }
 
 /**
@@ -254,7 +278,7 @@ async function acceptFound(created: SentCreation, live: LiveResource, context: W
     return createFailedOutcome(write, message);
   }
   const failure = await verifyCreation(created, { live, token: undefined }, context);
-  if (failure !== undefined) return createFailedOutcome(write, failure);
+  if (failure !== undefined) return createWithdrawnOutcome(write, failure);
   const failures = storeCreation(created, live, context);
   if (failures.length > 0) return createFailedOutcome(write, failures.join('; '));
   const applied = { outcome: 'applied', write, id: live.id, computed: live.computed, found: true } as const;
@@ -262,25 +286,27 @@ async function acceptFound(created: SentCreation, live: LiveResource, context: W
 }
 
 /**
- * Checks the response to a creation, and delivers the token in it. A credential that differs from the request is
- * deleted, and its token is not delivered. If the delivery fails, the credential was created all the same: the write that
+ * Checks the response to a creation, and delivers the token in it. A resource without its mark is deleted, and so is a
+ * credential that differs from the request: its token is not delivered. If the delivery fails, the credential was created all the same: the write that
  * records the delivery fails. If the response is not known to be that to this creation, nothing follows from it.
  */
-async function acceptAnswer(created: SentCreation, answer: JsonObject, context: WriteContext): Promise<Outcome> {
+async function acceptAnswer(created: AnsweredCreation, answer: JsonObject, context: WriteContext): Promise<Outcome> {
   const { write, request } = created;
-  const answered = context.settle.duplicates.lookUps.readResponseBody(write, answer);
   const [field] = getKind(write.kind).oneTimeFields;
   const token = field === undefined ? undefined : findText(answer[field]);
-  const judged = await identify(created, answered, context);
+  const judged = created.judged ?? (await findByMark(created, context));
   if (judged.whose === 'unknown') {
-    const rescued =
-      token && (await context.deliveries.rescue({ write, token, id: isId(answered.id) ? answered.id : '' }));
+    const rescued = token && (await context.deliveries.rescue({ write, token, id: '' }));
     const said = [judged.why, ...(rescued === undefined ? [] : [rescued])].join('; ');
     return { ...createFailedOutcome(write, said), isUnknown: true };
   }
   const { live } = judged;
+  if (!hasMarkOf(live, write.mark)) {
+    const why = `the service did not keep the metadata of ${live.id}, which holds the mark`;
+    return createWithdrawnOutcome(write, await takeBackUnmarked({ write, id: live.id }, why, context.recording));
+  }
   const failure = await verifyCreation(created, { live, token }, context);
-  if (failure !== undefined) return createFailedOutcome(write, failure);
+  if (failure !== undefined) return createWithdrawnOutcome(write, failure);
   const unaccepted = storeCreation(created, live, context);
   const isPostponed = unaccepted.length === 0 && context.postponedDeliveries.has(write.address);
   const undelivered = token && (await context.deliveries.start({ write, token, id: live.id }, isPostponed));
@@ -388,7 +414,7 @@ async function verifyCreation(
   { write, request: { body } }: SentCreation,
   { live, token }: { readonly live: LiveResource; readonly token: string | undefined },
   { settle, requests, concurrentChanges }: WriteContext,
-): Promise<string | undefined> {
+): Promise<Withdrawal | undefined> {
   const kind = getKind(write.kind);
   const [field] = kind.oneTimeFields;
   const made = { write, id: live.id };
@@ -402,10 +428,10 @@ async function verifyCreation(
     const replaced = concurrentChanges.findReplaced(write.address);
     const refusal = { write, body, live, fields, replaced };
     if (await recordRefusalInItself(refusal, requests))
-      return [...failures, `nothing was delivered; ${live.id} is kept as a record of this`].join('; ');
+      return { message: [...failures, `nothing was delivered; ${live.id} is kept as a record of this`].join('; ') };
     const message = await deleteOwnCreation(made, settle, 'Delete it by hand, unless the next plan deletes it');
     await recordRefusalInReplaced(refusal, requests);
-    return [...failures, message].join('; ');
+    return { message: [...failures, message].join('; ') };
   }
   return field === undefined ? undefined : withdrawCredentialIfDuplicate(made, settle);
 }
@@ -415,12 +441,8 @@ function listRefusedFields(write: CreateWrite, shown: ComparedResponse): readonl
   return hasMarkOf(shown.live, write.mark) ? listUnacceptedFields(write, shown) : [];
 }
 
-/**
- * Decides whether the resource in a response is what a creation created. Without a valid id, looks up the created
- * resource by its mark.
- */
-async function identify(created: SentCreation, answered: LiveResource, context: WriteContext): Promise<JudgedCreation> {
-  if (isId(answered.id)) return judgeCreation(created, answered, context.creations);
+/** Looks up the resource of a creation by its mark, because the response has no valid id. */
+async function findByMark(created: SentCreation, context: WriteContext): Promise<JudgedCreation> {
   const [live, ...others] = await listCreated(created, context).catch(ignoreExternal);
   if (live === undefined || others.length > 0) return { whose: 'unknown', why: NO_ID };
   context.creations.known.add(live.id);

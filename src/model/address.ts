@@ -43,6 +43,9 @@ export interface ResourceIdentity {
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 
+/** A name of the greatest length. */
+export const LONGEST_NAME = 'x'.repeat(63);
+
 /**
  * Whether a text is a valid resource name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`, starting and ending
  * with a letter or digit.

@@ -77,6 +77,7 @@ export const DIAGNOSTIC_CODES = {
   'adopt-refused': 'A resource to adopt belongs to another stack or address, or would be replaced.',
   'unset-field-kept': 'A field was removed from its manifest, but keeps its value.',
   'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',
+  'mark-lost': 'A resource would be created again, because the mark of a live one was cut or lost.',
   'duplicate-mark': 'Two live resources have the same mark.',
   'resource-unhealthy': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
   'shown-otherwise':

@@ -233,8 +233,11 @@ export function omitMarkKey(user: string | JsonObject): string | JsonObject {
   return own;
 }
 
-/** Renders the metadata of a resource. If the user's text is not a JSON object, the mark contains it as `text`. */
-export function renderMetadata(user: string | JsonObject, mark: Mark): string {
+/**
+ * Renders the metadata of a resource. If the user's text is not a JSON object, the mark contains it as `text`.
+ * `reserved`: see `reserveRoom`.
+ */
+export function renderMetadata(user: string | JsonObject, mark: Mark, reserved?: string): string {
   const normalized = normalizeUserMetadata(user);
   const inner = {
     stack: mark.stack,
@@ -251,21 +254,37 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     refused: mark.refused,
     switches: mark.switches,
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
+    reserved,
   };
   return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
 }
 
 /**
  * Renders the metadata of a resource in at most `maxBytes` bytes: without the pipeline, and then without the owner, if it
- * is longer with them. `undefined` if it is too long all the same.
+ * is longer with them. `undefined` if it is too long all the same. `longest`: see `reserveRoom`.
  */
-export function renderFittingMetadata(user: string | JsonObject, mark: Mark, maxBytes: number): string | undefined {
+export function renderFittingMetadata(
+  user: string | JsonObject,
+  mark: Mark,
+  maxBytes: number,
+  longest?: Mark,
+): string | undefined {
   const { by: _, ...withoutBy } = mark;
   const { owner: __, ...least } = withoutBy;
   const candidates: readonly Mark[] = [mark, withoutBy, least];
-  return candidates
-    .map((candidate) => renderMetadata(user, candidate))
-    .find((text) => computeUtf8ByteLength(text) <= maxBytes);
+  const found = candidates.find((one) => computeUtf8ByteLength(renderMetadata(user, one)) <= maxBytes);
+  if (found === undefined || longest === undefined) return found && renderMetadata(user, found);
+  const length = Math.min(computeUtf8ByteLength(renderMetadata(user, longest)), maxBytes);
+  return reserveRoom(user, found, length);
+}
+
+/**
+ * Renders metadata that fills `bytes`, as long as later writes will make it. So a service that cuts metadata cuts it when
+ * it creates the resource, before a token is delivered. The next write of the mark leaves the filling out.
+ */
+function reserveRoom(user: string | JsonObject, mark: Mark, bytes: number): string {
+  const room = bytes - computeUtf8ByteLength(renderMetadata(user, mark, ''));
+  return renderMetadata(user, mark, room > 0 ? '-'.repeat(room) : undefined);
 }
 
 /**
@@ -304,6 +323,22 @@ function parseObject(text: string): JsonObject | undefined {
 function withoutSpace(json: string): string {
   return json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, quoted: string | undefined) => quoted ?? '');
 }
+
+/** The stack and the name in a mark of which the service has cut the end. `undefined`: metadata is no such mark. */
+export function findCutMark({ spec }: { readonly spec: JsonObject }): CutMark | undefined {
+  const text = spec['metadata'];
+  const [, stack, name] = (typeof text === 'string' ? CUT_MARK.exec(text) : null) ?? [];
+  return stack === undefined ? undefined : { stack, name };
+}
+
+interface CutMark {
+  readonly stack: string;
+  /** `undefined`: the mark was cut before its name. */
+  readonly name: string | undefined;
+}
+
+/** The beginning of what `renderMetadata` writes. A whole mark is read as a mark, and is no text. */
+const CUT_MARK = new RegExp(`^\\{.*"${MARK_KEY}":\\{"stack":"([^"]+)"(?:,"name":"([^"]+)")?`, 's');
 
 function parseMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';

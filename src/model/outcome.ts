@@ -32,18 +32,28 @@ export type Outcome =
       readonly isUnsent?: true;
       /** The write was not sent, because what it relies on changed after the plan was made. */
       readonly isStale?: true;
+      /** The service does not keep the mark of what it creates, so nothing more is sent to it. */
+      readonly isUnmanageable?: true;
     }
   | {
       readonly outcome: 'skipped';
       readonly write: Write;
       readonly message: string;
-      /** Dependencies that did not succeed. Empty if the apply was interrupted or cannot reach the service. */
+      /** Dependencies that did not succeed. Empty if the apply was stopped. */
       readonly waitedFor: readonly WriteId[];
       /** A prune that was not tried, because another stack of the run failed. `message` says which. */
       readonly isKept?: true;
-      /** The write was not tried, because earlier writes could not reach the service. */
-      readonly isUnreachable?: true;
+      /** Why the write was not tried, if the service is the reason. */
+      readonly stop?: ServiceStop;
     };
+
+/** Why an apply sends nothing more: earlier writes could not reach the service, or it does not keep marks. */
+export type ServiceStop = 'unreachable' | 'unmanageable';
+
+export const SERVICE_STOPS: Readonly<Record<ServiceStop, string>> = {
+  unreachable: 'the service cannot be reached',
+  unmanageable: 'the service cannot be managed',
+};
 
 export function createFailedOutcome(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };

@@ -91,11 +91,13 @@ function omitRecord(change: Change): Change {
  */
 function createBesideSearch({ stack, changes }: Plan, live: LiveState): (change: Change) => LiveResource | undefined {
   const taken = new Set(changes.map((change) => change.live?.id));
-  const findCandidate = createAdoptionCandidateSearch(live, taken);
+  const listCandidates = createAdoptionCandidateSearch(live, taken);
   const findHolder = createUnownedHolderSearch(live, { taken, stack });
   return ({ action, kind: name, desired = {} }) => {
+    if (action !== 'create') return undefined;
     const kind = getKind(name);
-    return action === 'create' ? (findCandidate(kind, desired) ?? findHolder(kind, desired)) : undefined;
+    const [candidate, ...others] = listCandidates(kind, desired);
+    return candidate !== undefined && others.length === 0 ? candidate : findHolder(kind, desired);
   };
 }
 

@@ -29,6 +29,7 @@ import {
   formatDecidedAddress,
   type LeftOut,
 } from './leave-out.ts';
+import { listLostMarkErrors } from './lost-marks.ts';
 import { matchResources } from './match.ts';
 import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
@@ -155,6 +156,7 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
     ...listMissingFormerNameWarnings(decisions, { live, stack }),
     ...listRenameHints(decisions),
     ...listAdoptionHints(decisions, live),
+    ...listLostMarkErrors(decisions, live, stack),
     ...listClockSkewWarnings(input.clock ?? NO_SKEW, renderTimeSpan),
     ...listUncertainValidityErrors(decisions, input.clock ?? NO_SKEW),
     ...listHealthWarnings(decisions, now),

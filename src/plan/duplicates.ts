@@ -1,11 +1,11 @@
 import { listClaims } from '../kinds/claims.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { hasToken, type Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { getAddressName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isRefusalRecord } from '../model/mark.ts';
+import { findCutMark, isRefusalRecord } from '../model/mark.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -14,11 +14,11 @@ import type { ChangeDecision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
 
 /**
- * Finds the unmarked live resource that matches a spec: it has the same unique values or, if the spec has none, the
- * same fields. Its mark was probably removed, or a user created it by hand. Metadata is not compared, and a spec with
- * only defaults matches nothing. `undefined`: no resource matches, or several do.
+ * Lists the unmarked live resources that match a spec: they have the same unique values or, if the spec has none, the
+ * same fields. Their mark was probably removed, or a user created them by hand. Metadata is not compared, and a spec with
+ * only defaults matches nothing.
  */
-type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefined;
+type ListAdoptionCandidates = (kind: Kind, normal: Spec) => readonly LiveResource[];
 
 /**
  * Creates a search among the unmarked live resources outside the plan. `taken`: ids of the live resources in the plan.
@@ -26,13 +26,10 @@ type FindAdoptionCandidate = (kind: Kind, normal: Spec) => LiveResource | undefi
 export function createAdoptionCandidateSearch(
   { resources }: LiveState,
   taken: ReadonlySet<string | undefined>,
-): FindAdoptionCandidate {
+): ListAdoptionCandidates {
   const isFree = ({ id, mark }: LiveResource): boolean => mark === undefined && !taken.has(id);
   const free = new Map([...resources].map(([kind, members]) => [kind, members.filter(isFree)]));
-  return (kind, normal) => {
-    const matches = (free.get(kind.name) ?? []).filter(({ spec }) => hasSameValues(kind, normal, spec));
-    return matches.length === 1 ? matches[0] : undefined;
-  };
+  return (kind, normal) => (free.get(kind.name) ?? []).filter(({ spec }) => hasSameValues(kind, normal, spec));
 }
 
 /** Finds the live resource that has the most unique values in common with a spec. `undefined` if none has any. */
@@ -57,6 +54,11 @@ export function createUnownedHolderSearch(
   };
 }
 
+/** Whether a resource has no metadata, as after a write whose metadata the service did not keep. */
+export function hasNoMetadata({ spec, markError }: LiveResource): boolean {
+  return markError === undefined && (spec['metadata'] ?? '') === '';
+}
+
 function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
@@ -76,17 +78,18 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
 }
 
 /**
- * Warnings on creates for which a matching unmarked resource exists. Skips two cases that have their own diagnostics: a
- * spec with unique values, and a resource with an unreadable mark.
+ * Warnings on creates for which a matching unmarked resource exists. Skips three cases that have their own diagnostics: a
+ * spec with unique values, a resource with an unreadable or a cut mark, and a credential that may have lost its mark.
  */
 export function listAdoptionHints(decisions: readonly ChangeDecision[], live: LiveState): readonly Diagnostic[] {
-  const findCandidate = createAdoptionCandidateSearch(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
+  const listCandidates = createAdoptionCandidateSearch(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
     if (desired.lifecycle.adopt !== undefined || joinClaimKeys(kind, form.normal) !== '') return [];
-    const candidate = findCandidate(kind, form.normal);
-    if (candidate === undefined || candidate.markError !== undefined) return [];
+    const [candidate, ...others] = listCandidates(kind, form.normal);
+    if (candidate === undefined || others.length > 0 || candidate.markError !== undefined) return [];
+    if ((hasToken(kind) && hasNoMetadata(candidate)) || findCutMark(candidate) !== undefined) return [];
     return [
       {
         code: 'predecessor-unclear',
@@ -215,7 +218,7 @@ export function describeLifecycleLineToAdd(resource: DesiredResource, member: Li
  * Like `describeLifecycleLineToAdd`, but without a position, because the diagnostic already shows the document. The line is
  * in YAML even if the manifest is in JSON.
  */
-function formatLifecycleHint(resource: DesiredResource, { name, value }: LifecycleMember): string {
+export function formatLifecycleHint(resource: DesiredResource, { name, value }: LifecycleMember): string {
   const { block } = locateLifecycle(resource);
   const line = `${name}: ${formatYaml(value)}`;
   if (block === undefined) return `add to this document:\nlifecycle: { ${line} }`;

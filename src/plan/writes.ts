@@ -1,11 +1,11 @@
 import type { Field } from '../kinds/field.ts';
-import { hasToken, isModule, type Kind } from '../kinds/kind.ts';
+import { hasToken, isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { createLongestMarkReferences, getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { getAddressName } from '../model/address.ts';
+import { getAddressName, LONGEST_NAME } from '../model/address.ts';
 import { type Change, isAdoptOrTakeOverAction, isRecordInChange, type LiveBeforeChange } from '../model/change.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import {
@@ -436,6 +436,23 @@ export function completeMarkDraft(
     fields,
     refused,
     switches,
+  };
+}
+
+/** A mark that is as long as later writes can make that of a new resource, if its manifest stays the same. */
+export function createLongestMark(kind: Kind, mark: Mark): Mark {
+  const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) ? [name] : []));
+  const asked = 'x'.repeat(FIELD_DIGEST_LENGTH);
+  const refused = { asked, fields: kind.specFields.map(([name]) => name), record: true } as const;
+  const { id = '', retires } = createLongestMarkReferences(kind);
+  return {
+    ...mark,
+    name: LONGEST_NAME,
+    id,
+    retires,
+    ...(hasToken(kind) && { delivered: true, replaces: id }),
+    ...(isRotatable(kind) && { retiring: true, refused }),
+    ...(modules.length > 0 && { switches: modules }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
-import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import { type ApplyResult, type Outcome, SERVICE_STOPS } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
@@ -32,7 +32,7 @@ export type StackEnd = { readonly result: ApplyResult } | { readonly error: unkn
  * Applies the plans of the stacks of one account, one after another: first what waits for no other stack, in the order of
  * `stacks`; then, as a last pass, the deletes and late claims of all of them. `stacks` are in the order of their
  * dependencies; in a `destroy`, users come first. A stack is not applied if one that it depends on failed. If a stack
- * failed, the others keep what they would prune.
+ * failed, the others keep what they would prune. If the service does not keep marks, nothing more is sent to it.
  */
 export async function applyAccount(
   write: Account['write'],
@@ -47,6 +47,7 @@ export async function applyAccount(
       opened: new Map(),
       failed: new Set(),
       outOfReach: [],
+      unmanageable: [],
       ids: new Map(),
       ends: new Map(),
     };
@@ -70,6 +71,8 @@ interface AccountInApply {
   readonly failed: Set<StackFolder>;
   /** The stacks with a write that did not reach the service, although it was tried several times. */
   readonly outOfReach: StackFolder[];
+  /** The stacks whose new resources did not keep their mark. */
+  readonly unmanageable: StackFolder[];
   /** Ids of created resources, by stack and address. */
   readonly ids: Map<string, string>;
   readonly ends: Map<StackFolder, StackEnd>;
@@ -87,12 +90,14 @@ async function runFirstPass(
   const late = passes.last.flatMap((step) => (step.plan === plan ? step.writes.map(({ id }) => id) : []));
   try {
     refuseOutOfReach(account);
+    refuseUnmanageable(account);
     refuseAfterFailure(account, { folder, mode: plan.mode });
     const ids = findIds(plan, account);
     const started = await prepared.start(client, { ...options, plan, ids, afterOthers: new Set(late) });
     opened.set(plan, started);
     const outcomes = await started.send(passes.first.get(plan) ?? []);
     noteIds(folder, outcomes, account);
+    if (outcomes.some(isUnmanageable)) account.unmanageable.push(folder);
     if (outcomes.some((one) => one.outcome === 'failed' && one.isUnsent === true)) account.outOfReach.push(folder);
     if (!outcomes.every((one) => letsOthersContinue(one, plan))) failed.add(folder);
   } catch (error) {
@@ -109,6 +114,19 @@ function refuseOutOfReach({ outOfReach: [first] }: AccountInApply): void {
     remedy:
       'No write of this stack was sent. Once the service can be reached again, the same command applies the rest.',
   });
+}
+
+/** Throws if the service does not keep the marks of what a stack before this one created. */
+function refuseUnmanageable({ unmanageable: [first] }: AccountInApply): void {
+  if (first === undefined) return;
+  throw new StackError(`Not applied: the service cannot be managed, as the apply of ${first.name} has found.`, {
+    reason: 'failed',
+    remedy: 'No write of this stack was sent.',
+  });
+}
+
+function isUnmanageable(one: Outcome): boolean {
+  return one.outcome === 'failed' && one.isUnmanageable === true;
 }
 
 /** Throws if a stack failed that this one depends on, or that depends on this one if both are destroyed. */
@@ -138,15 +156,22 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: Plan): boolea
 }
 
 /** Sends a step of the last pass. Leaves out prunes if another stack failed, which might take over their resources. */
-async function runStep({ stacks, opened, failed, ends }: AccountInApply, { plan, writes }: PassStep): Promise<void> {
+async function runStep(account: AccountInApply, { plan, writes }: PassStep): Promise<void> {
+  const { stacks, opened, failed, ends, unmanageable } = account;
   const started = opened.get(plan);
   const own = stacks.find(({ ready }) => ready?.plan === plan)?.folder;
   if (started === undefined || own === undefined || ends.has(own)) return;
+  if (unmanageable.length > 0) {
+    started.keep(writes, SERVICE_STOPS.unmanageable);
+    failed.add(own);
+    return;
+  }
   const other = [...failed].find((folder) => folder !== own);
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
   if (other !== undefined) started.keep(kept, describeKeptPrunes(own, other));
   try {
     const outcomes = await started.send(writes.filter((write) => !kept.includes(write)));
+    if (outcomes.some(isUnmanageable)) unmanageable.push(own);
     if (outcomes.some((one) => one.outcome !== 'skipped' && !letsOthersContinue(one, plan))) failed.add(own);
   } catch (error) {
     failed.add(own);

@@ -87,6 +87,9 @@ const APPLY_SCHEMA = z.looseObject({
         isAuthentication: z.boolean(),
         isQuota: optional(z.literal(true)).describe('The account has as many resources of the kind as it may have.'),
         isUnknown: z.boolean(),
+        isUnmanageable: optional(z.literal(true)).describe(
+          'The service does not keep the mark of what it creates, so nothing more was sent to it.',
+        ),
       }),
       z.looseObject({ outcome: z.literal('skipped'), write: text, address, message: text, waitedFor: z.array(text) }),
     ]),

@@ -3,54 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { assertJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { CREATED_KINDS, createStackOf, toId, toJsonObject } from './creations.ts';
 import { NOW } from './fake-context.ts';
-import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
-
-const toId = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
-const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C alice';
-
-/** What a manifest sets, and what another resource of the kind has. */
-const SPECS: Readonly<Record<string, readonly [JsonObject, JsonObject]>> = {
-  TCPEdge: [{ hostports: ['1.tcp.example.net:20001'] }, { hostports: ['1.tcp.example.net:20002'] }],
-  WeightedBackend: [
-    { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } },
-    { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 2 } },
-  ],
-  IPRestriction: [
-    { type: 'agent', ip_policy_ids: ['ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk'], enforced: false },
-    { type: 'endpoints', ip_policy_ids: ['ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk'], enforced: false },
-  ],
-  AgentIngress: [{ domain: 'in.example.com' }, { domain: 'other.example.com' }],
-  Credential: [{ acl: ['bind:a.example.com'] }, { acl: ['bind:b.example.com'] }],
-  SSHUserCertificate: [toCertificate('alice'), toCertificate('bob')],
-};
-
-function toCertificate(principal: string): JsonObject {
-  return {
-    public_key: KEY,
-    ssh_certificate_authority_id: 'sshca_2k9XLN4QSRa2CXSGdTMwZDWQXjk',
-    principals: [principal],
-    valid_after: '2026-03-01T00:00:00Z',
-    valid_until: '2026-03-02T00:00:00Z',
-  };
-}
-
-const KINDS = OWNED_KINDS.map((kind) => [kind.name, kind] as const);
-
-/** A stack that creates one resource of a kind, in an account with another resource that has no mark. */
-async function createStack(kind: Kind): Promise<Workspace & { readonly other: JsonObject }> {
-  const [spec = {}, otherSpec = {}] = SPECS[kind.name] ?? [];
-  const stack = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n`;
-  const other = { id: toId(kind.idPrefix, 'a'), ...otherSpec };
-  const workspace = await createWorkspace(
-    { 'edgewise.yaml': stack + toManifest(kind.name, 'one', spec) },
-    { seed: { resources: { [kind.name]: [other] } } },
-  );
-  const [stored = {}] = workspace.server.snapshot().resources[kind.name] ?? [];
-  return { ...workspace, other: { ...stored, ...(kind.oneTimeFields.length > 0 && { token: 'the-token' }) } };
-}
+import type { Workspace } from './workspace.ts';
 
 type Answer = (sent: JsonObject, forward: () => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
 
@@ -62,10 +19,6 @@ function answering({ recorder }: Workspace, answer: Answer): Transport {
     const forward = async () => toJsonObject(await (await recorder.transport(request)).text());
     return Response.json(await answer(sent, forward), { status: 201, headers: { date: NOW.toUTCString() } });
   };
-}
-
-function toJsonObject(text: string): JsonObject {
-  return assertJsonObject(parseJson(text) ?? null);
 }
 
 const run = (workspace: Workspace, transport: Transport) =>
@@ -130,9 +83,9 @@ const WRONG: readonly (readonly [string, (kind: Kind, read: JsonObject, sent: Js
   ['a body without an id', () => ({ token: 'the-token' }), 'did not return its id'],
 ];
 
-describe.each(KINDS)('the creation of a resource of the kind %s', (_, kind) => {
+describe.each(CREATED_KINDS)('the creation of a resource of the kind %s', (_, kind) => {
   it.each(WRONG)('is unknown if it is answered with %s, and nothing follows from it', async (__, toBody, why) => {
-    const workspace = await createStack(kind);
+    const workspace = await createStackOf(kind);
     const before = JSON.stringify(workspace.server.snapshot());
     const transport = answering(workspace, (sent) => toBody(kind, workspace.other, sent));
     const { exitCode, stdout } = await run(workspace, transport);
@@ -147,7 +100,7 @@ describe.each(KINDS)('the creation of a resource of the kind %s', (_, kind) => {
   });
 
   it('is ours if a GET shows the mark that the answer lacks, some seconds later', async () => {
-    const workspace = await createStack(kind);
+    const workspace = await createStackOf(kind);
     let reads = 0;
     const answered = answering(workspace, async (___, forward) => ({ ...(await forward()), metadata: '' }));
     const transport: Transport = async (request) => {
@@ -165,7 +118,7 @@ describe.each(KINDS)('the creation of a resource of the kind %s', (_, kind) => {
 describe('the time of a creation', () => {
   const apply = async (createdMs: number | undefined, date?: (at: Response) => Response) => {
     const kind = OWNED_KINDS.find(({ name }) => name === 'WeightedBackend') ?? expect.fail('no such kind');
-    const workspace = await createStack(kind);
+    const workspace = await createStackOf(kind);
     const answered = answering(workspace, async (_, forward) => {
       const { created_at: __, ...body } = await forward();
       return createdMs === undefined ? body : { ...body, created_at: new Date(createdMs).toISOString() };

@@ -136,7 +136,7 @@ describe('a service that fails during an apply', () => {
     const skipped = outcomes.filter(({ outcome }: { outcome: string }) => outcome === 'skipped');
     expect(skipped).toHaveLength(32);
     for (const one of skipped)
-      expect(one).toMatchObject({ message: 'the service cannot be reached', isUnreachable: true });
+      expect(one).toMatchObject({ message: 'the service cannot be reached', stop: 'unreachable' });
     expect((await edgewise('apply edges.yaml --yes')).exitCode).toBe(0);
   });
 

@@ -28,11 +28,11 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'Others only if you adopt them, take them over, or set modules of an HTTPS edge; the plan shows it.': [
       'an adoption is shown as an update',
     ],
-    "An id in the answer to a creation is no proof: it must be new to the run, `created_at` at most a minute before the request by the service's `Date`, and the answer, or a GET within half a minute, must show the mark that was sent or, without one, every other field.":
+    "The answer to a creation counts only if its id is new to the run, its `created_at` at most a minute before the request by the service's `Date`, and if it, or a GET within half a minute, shows the mark that was sent or, without one, every other field.":
       ['an id in an answer is always ours'],
-    'Otherwise it is unknown whether the creation took effect: nothing is deleted or changed, and a token in the answer goes to a rescue file.':
-      ['an id in an answer is always ours'],
-    'No delete that the plan did not show.': ['a changed mark does not stop a delete'],
+    'Otherwise nothing follows from it, and its token goes to a rescue file.': ['an id in an answer is always ours'],
+    'No delete that the plan did not show, except of what the run created (a duplicate, without its mark, or not as requested).':
+      ['a changed mark does not stop a delete', 'both duplicates of an apply stay'],
     'What is deleted was seen as planned within the last five seconds; otherwise the delete fails.': [
       'a state is recent for a minute',
     ],
@@ -81,7 +81,19 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'Otherwise it is unknown, and counted as unchanged (`shown-otherwise`).': [
       'a missing switch is off without evidence',
     ],
-    'Credentials and certificates do not pile up.': ['a refused creation is kept beside the replaced one'],
+    'Nothing piles up.': [
+      'a new resource without its mark stays',
+      'a refused creation is kept beside the replaced one',
+    ],
+    'A new resource without its whole mark is deleted, and the run ends: such a service cannot be managed.': [
+      'a new resource without its mark stays',
+      'a service that keeps no marks gets further writes',
+    ],
+    'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': [
+      'the mark of a creation has no room',
+    ],
+    'A delivered credential stays, and no other is created beside one with the same fields and no metadata; one without any field set cannot be found.':
+      ['a credential is created beside a delivered one'],
     'The token of one that the service stores differently than requested is never delivered.': [
       'what differs from the request is delivered',
     ],
@@ -151,10 +163,6 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       ['protection does not stop a replace'],
     'the plan replaces a credential whose token a concurrent apply has just delivered: it is deleted all the same, and the new token is delivered after that':
       ['a delivery since the plan stops the delete'],
-    'a new resource of this run is a duplicate, or not what was requested: it is deleted, though no plan showed that': [
-      'both duplicates of an apply stay',
-      'a refused creation is kept beside the replaced one',
-    ],
     'the account has no room for another resource (402; 403 or 429 with the code of a limit): exit code 1.': [
       'a full account is no failure of its own',
     ],

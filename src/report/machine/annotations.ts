@@ -4,13 +4,13 @@ import type { DangerGroup } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { ApplyResult, Outcome, ServiceStop } from '../../model/outcome.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormatOptions, Report, StacksRunReport } from '../report.ts';
-import { describeNotStartedWrites, isSkippedAsUnreachable, locateFailedWrite } from '../view/apply-view.ts';
+import { describeNotStartedWrites, findStop, locateFailedWrite } from '../view/apply-view.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
 import { listDangerViews } from '../view/danger-view.ts';
 import { findServiceErrorRemedy, toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
@@ -53,7 +53,7 @@ export interface Annotation {
   /** Whether the run was interrupted, or the service could not be reached, before the write was sent. */
   readonly isNotStarted?: boolean;
   /** Whether the write was not sent because the service could not be reached. */
-  readonly isOutOfReach?: boolean;
+  readonly stop?: ServiceStop | undefined;
 }
 
 export const NON_DIAGNOSTIC_RULES = {
@@ -153,7 +153,7 @@ export function joinNotStartedAnnotations(annotations: readonly Annotation[]): r
     nature,
     message: describeNotStartedWrites(
       found.map(({ message }) => message),
-      found.some(({ isOutOfReach }) => isOutOfReach),
+      found.map(({ stop }) => stop).find((stop) => stop !== undefined),
     ),
   };
   return annotations
@@ -343,7 +343,7 @@ function listOutcomeAnnotations(
             },
           ),
           isNotStarted: notStarted.has(write.id),
-          isOutOfReach: isSkippedAsUnreachable(outcome),
+          stop: findStop(outcome),
         },
       ];
     default:

@@ -1,10 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
-import type { ApplyEvent, Outcome, WriteWaiting } from '../../model/outcome.ts';
+import type { ApplyEvent, Outcome, ServiceStop, WriteWaiting } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextStyleOptions } from '../report.ts';
-import { describeNotStartedWrites, isSkippedAsUnreachable } from '../view/apply-view.ts';
+import { describeNotStartedWrites, findStop } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -29,7 +29,7 @@ interface EventLog {
  */
 export function createEventLog(options: TextStyleOptions): EventLog {
   const notStarted = new Map<string, Write>();
-  let isOutOfReach = false;
+  let stop: ServiceStop | undefined;
   return {
     take: (event) => {
       const shown = event.event === 'write-ended' ? { ...event, done: event.done - notStarted.size } : event;
@@ -37,7 +37,7 @@ export function createEventLog(options: TextStyleOptions): EventLog {
       const { write, waitedFor, isKept } = event.result;
       if (isKept === true || waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(shown, options);
       notStarted.set(write.id, write);
-      isOutOfReach ||= isSkippedAsUnreachable(event.result);
+      stop ??= findStop(event.result);
       return [];
     },
     end: () =>
@@ -46,7 +46,7 @@ export function createEventLog(options: TextStyleOptions): EventLog {
         : [
             createPainter(options.color)(
               'warning',
-              describeNotStartedWrites(Array.from(notStarted.values(), formatWriteName), isOutOfReach),
+              describeNotStartedWrites(Array.from(notStarted.values(), formatWriteName), stop),
             ),
           ],
   };

@@ -2,7 +2,7 @@ import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
-import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import { type ApplyResult, type Outcome, SERVICE_STOPS, type ServiceStop } from '../../model/outcome.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -90,7 +90,7 @@ export function createApplyView(
     ...(notStarted.size > 0 && {
       notStarted: describeNotStartedWrites(
         Array.from(notStarted.values(), formatWriteName),
-        outcomes.some(isSkippedAsUnreachable),
+        outcomes.map(findStop).find((stop) => stop !== undefined),
       ),
     }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
@@ -167,13 +167,14 @@ function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence on all writes that were not started, with the reason. */
-export function describeNotStartedWrites(names: readonly string[], isOutOfReach: boolean): string {
+export function describeNotStartedWrites(names: readonly string[], stop: ServiceStop | undefined): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
-  return `${what} not started, because ${isOutOfReach ? 'the service cannot be reached' : 'the run was interrupted'}.`;
+  return `${what} not started, because ${stop === undefined ? 'the run was interrupted' : SERVICE_STOPS[stop]}.`;
 }
 
-export function isSkippedAsUnreachable(one: Outcome): boolean {
-  return one.outcome === 'skipped' && one.isUnreachable === true;
+/** Why a write was not started, if the service is the reason. */
+export function findStop(one: Outcome): ServiceStop | undefined {
+  return one.outcome === 'skipped' ? one.stop : undefined;
 }
 
 function formatEnd(outcome: Outcome['outcome'] | undefined): string {
@@ -188,6 +189,8 @@ const NEXT_STEPS = {
   unsent: 'Check that the service runs and can be reached from here. Requests that were not sent changed nothing.',
   rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',
   unknown: 'The next apply finds created resources by their mark, so it creates nothing twice.',
+  unmanageable:
+    'This service cannot be managed: it does not keep the metadata of resources, which has the mark that says whose they are. Without it, each apply would create them again. Nothing more was sent.',
 } as const;
 
 function formatForbiddenStep(names: readonly string[]): string {
@@ -234,6 +237,7 @@ function listNextSteps(
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
   const unknown = new Set<string>(failed.flatMap(({ isUnknown, write }) => (isUnknown ? [write.address] : [])));
+  const isUnmanageable = failed.some((one) => one.isUnmanageable);
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [failed.some(isKeyRefused), NEXT_STEPS.key],
@@ -243,9 +247,10 @@ function listNextSteps(
       changes,
     ).map((step) => [true, step] as const),
     [failed.some(({ isUnsent }) => isUnsent), NEXT_STEPS.unsent],
+    [isUnmanageable, NEXT_STEPS.unmanageable],
     [failed.some(isFixable), NEXT_STEPS.mend],
     [tokens.some(({ rescued, address }) => rescued && !unknown.has(address)), NEXT_STEPS.rescued],
-    [failed.length > 0 || isCutShort, `Run ${mode} again. It plans only what is left.`],
+    [(failed.length > 0 || isCutShort) && !isUnmanageable, `Run ${mode} again. It plans only what is left.`],
     [unknown.size > 0, NEXT_STEPS.unknown],
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);
@@ -259,6 +264,6 @@ function isKeyRefused({ isAuthentication, status }: Failed): boolean {
   return isAuthentication && status !== 403;
 }
 
-function isFixable({ isAuthentication, isQuota, isUnknown, isUnsent, isStale }: Failed): boolean {
-  return !isAuthentication && !isQuota && !isUnknown && !isUnsent && !isStale;
+function isFixable({ isAuthentication, isQuota, isUnknown, isUnsent, isStale, isUnmanageable }: Failed): boolean {
+  return !isAuthentication && !isQuota && !isUnknown && !isUnsent && !isStale && !isUnmanageable;
 }

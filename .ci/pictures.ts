@@ -32,12 +32,9 @@ try {
       await saveAsWebp(page, `${name}-${colorScheme}.webp`);
     }
   }
-  const page = await browser.newPage({ viewport: { ...VIEWPORT, width: 1200, height: 620 }, deviceScaleFactor: 1 });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 860 }, deviceScaleFactor: 1 });
   await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-  // The edit that the first example proposes.
-  await page.locator('.cm-lintRange-info').dblclick();
-  await page.keyboard.type('50');
-  await page.locator('#status', { hasText: '1 update' }).waitFor();
+  await page.locator('#status', { hasText: '1 danger' }).waitFor();
   await saveAsWebp(page, 'try.webp');
 } finally {
   rmSync(folder, { recursive: true });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { copyFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
+import { FACE, MARK_URL } from '../src/report/html/face.ts';
 
 /** `npm run try`: builds the page of examples/try into dist/try, and opens it. With `--no-open` it only builds; a folder may be named instead of dist/try. */
 
@@ -39,7 +40,7 @@ await build({
     outDir: folder,
     emptyOutDir: true,
     cssCodeSplit: false,
-    chunkSizeWarningLimit: 2000,
+    chunkSizeWarningLimit: 2500,
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: 'examples/try/page.ts',
@@ -47,8 +48,10 @@ await build({
     },
   },
 });
-await copyFile('examples/try/index.html', `${folder}/index.html`);
-await copyFile('examples/try/style.css', `${folder}/try.css`);
+const page = await readFile('examples/try/index.html', 'utf8');
+await writeFile(`${folder}/index.html`, page.replace('href="data:,"', `href="${MARK_URL}"`));
+const styles = ['parts', 'style'].map((name) => readFile(`examples/try/${name}.css`, 'utf8'));
+await writeFile(`${folder}/try.css`, [FACE, ...(await Promise.all(styles))].join('\n'));
 const url = pathToFileURL(resolve(folder, 'index.html')).href;
 console.log(url);
 if (!process.argv.includes('--no-open')) {

@@ -74,6 +74,24 @@ export interface Outcome {
   readonly needsConsent: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly account: ServerSnapshot;
+  /** The stack of the manifests. Empty: there is no plan. */
+  readonly stack: string;
+  /** What an apply of the plan would change. */
+  readonly changes: readonly ShownChange[];
+  /** The number of dangers of the plan. */
+  readonly dangers: number;
+  /** The number of writes of the plan. */
+  readonly writes: number;
+}
+
+/** A change of a plan, for the account. */
+export interface ShownChange {
+  readonly action: Plan['changes'][number]['action'];
+  readonly address: string;
+  /** Absent: the resource is not live yet. */
+  readonly id?: string | undefined;
+  /** The fields that differ. */
+  readonly fields: readonly string[];
 }
 
 const BASE_URL = 'https://api.example.com';
@@ -105,7 +123,9 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
       now,
       rateLimit: 'none',
       sinks: createSinks(emit),
-      onRequest: (notice) => task.type === 'apply' && emit({ type: 'request', line: describe(notice) }),
+      onRequest: (notice) => {
+        if (task.type === 'apply' && notice.event !== 'sent') emit({ type: 'request', line: describe(notice) });
+      },
     });
     plan = await stack.plan();
     // The editor also shows the findings of `edgewise lint`.
@@ -118,15 +138,38 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
       rule === 'delete-share' || rule === 'nothing-described';
     const needsConsent = report.about === 'plan' && plan.violations.some(isAllowable);
     const refusal = explainRefusal(report);
+    const isFailure = report.about === 'apply' && !isComplete(report);
     const account = server.snapshot();
-    return { ...(await render(report)), isFailure: false, refusal, needsConsent, diagnostics, account };
+    const said = { isFailure, refusal, needsConsent, diagnostics, account };
+    return { ...(await render(report)), ...said, ...describePlan(plan) };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
     const report = createFailure(error, diagnostics, plan);
     const refusal = explainRefusal(report);
     const account = server.snapshot();
-    return { ...(await render(report)), isFailure: true, refusal, needsConsent: false, diagnostics, account };
+    const said = { isFailure: true, refusal, needsConsent: false, diagnostics, account };
+    return { ...(await render(report)), ...said, ...describePlan(undefined) };
   }
+}
+
+function describePlan(plan: Plan | undefined): Pick<Outcome, 'stack' | 'changes' | 'dangers' | 'writes'> {
+  const changed = (plan?.changes ?? []).filter(({ action }) => action !== 'no-op');
+  return {
+    stack: plan?.stack ?? '',
+    changes: changed.map(({ action, address, live, differences }) => ({
+      action,
+      address,
+      id: live?.id,
+      fields: [...new Set(differences.map(({ path }) => path.split(/[.[]/)[0] ?? ''))],
+    })),
+    dangers: changed.reduce((sum, { dangers = [] }) => sum + dangers.length, 0),
+    writes: plan?.writes.length ?? 0,
+  };
+}
+
+/** Whether an apply did all that its plan says. */
+function isComplete({ result }: Extract<Report, { about: 'apply' }>): boolean {
+  return !result.interrupted && result.outcomes.every(({ outcome }) => outcome === 'applied');
 }
 
 async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): Promise<Report> {
@@ -146,8 +189,9 @@ async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): P
 function explainRefusal(report: Report): string {
   if (report.about === 'failure')
     return report.failure.diagnostics?.[0]?.message ?? report.failure.error?.message ?? 'There is no plan.';
-  if (report.about === 'drift') return 'Open the plan: drift only says what differs.';
-  if (report.about !== 'plan') return 'Open the plan for what is left.';
+  if (report.about === 'drift') return 'Drift only says what differs. Open Plan to apply something.';
+  if (report.about === 'apply' && isComplete(report)) return 'It is done. Edit a manifest, and there is a new plan.';
+  if (report.about !== 'plan') return 'Open Plan for what is left.';
   const { plan, blocking } = report;
   const error = plan.diagnostics.find(({ severity }) => severity === 'error') ?? blocking[0];
   if (error !== undefined) return error.message;
@@ -176,7 +220,8 @@ async function render(
 /** What happened. The review page of a plan and of drift has its own headline. */
 function summarize(report: Report, text: string): string {
   if (report.about === 'failure') return 'Nothing can be planned.';
-  return report.about === 'apply' ? (/^\d+ writes? applied[^:]*/m.exec(text)?.[0] ?? '') : '';
+  if (report.about !== 'apply') return '';
+  return (/^\d+ writes? applied[^:]*/m.exec(text)?.[0] ?? '').replace(', 0 failed, 0 skipped', '');
 }
 
 /** Changes fields of a live resource, or deletes it if no fields are given. Attached modules have their own paths. */
@@ -212,8 +257,7 @@ function createSinks(emit: Emit): TokenSinks {
   return { find: () => sink, rescue: sink };
 }
 
-function describe(notice: AttemptNotice): string {
+function describe(notice: Exclude<AttemptNotice, { readonly event: 'sent' }>): string {
   const what = `${notice.method} ${notice.path}${notice.attempt > 1 ? ` (attempt ${notice.attempt})` : ''}`;
-  if (notice.event === 'sent') return `→ ${what}`;
   return notice.event === 'answered' ? `← ${notice.status} ${what}` : `× ${what}: ${notice.cause}`;
 }

@@ -15,7 +15,7 @@ import { describe, findPlace, listWords, type Schema } from './schema.ts';
 const ROOT = schema as unknown as Schema;
 
 const COLORS = HighlightStyle.define([
-  { tag: tags.definition(tags.propertyName), color: 'var(--key)' },
+  { tag: tags.definition(tags.propertyName), color: 'var(--accent)' },
   { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
 ]);
 
@@ -64,6 +64,10 @@ export interface Editor {
   readonly show: (file: string, text: string) => void;
   /** Underlines what is wrong with the text that is shown. */
   readonly mark: (remarks: readonly Remark[]) => void;
+  /** Scrolls to a line, which counts from 1. */
+  readonly reveal: (line: number) => void;
+  /** Puts the cursor at a position, which counts from 1. */
+  readonly focus: (line: number, column: number) => void;
 }
 
 /** Nobody writes longer lines. Coloring them keeps a page busy: 100,000 brackets are as many nested lists. */
@@ -107,6 +111,15 @@ export function createEditor(parent: HTMLElement, onChange: (text: string) => vo
     mark: (remarks) => {
       const marks = remarks.flatMap((one) => (one.place?.file === shown ? toMark(view.state.doc, one, one.place) : []));
       view.dispatch(setDiagnostics(view.state, marks));
+    },
+    reveal: (line) => {
+      const { from } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+      view.dispatch({ effects: EditorView.scrollIntoView(from, { y: 'center' }) });
+    },
+    focus: (line, column) => {
+      const { from, to } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+      view.dispatch({ selection: { anchor: Math.min(from + column - 1, to) }, scrollIntoView: true });
+      view.focus();
     },
   };
 }

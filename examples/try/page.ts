@@ -1,16 +1,28 @@
 import type { Outcome, Situation, TaskEvent } from './account.ts';
+import { keepFollowable } from './advice.ts';
 import { createEditor, type Remark } from './editor.ts';
-import { EXAMPLES, type Example, FAULTS } from './examples.ts';
+import { get, make, toProse } from './elements.ts';
+import { BEGINNING, EXAMPLES, type Example, FAULTS } from './examples.ts';
+import { guide } from './guide.ts';
 import { pack, unpack } from './link.ts';
+import { showAccount } from './live.ts';
+import { settle, showReview } from './review.ts';
 import { runInWorker, type TaskInput } from './run.ts';
 
 /** The page. Each input of the user changes the situation, and the worker plans the new one. */
 
-const get = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
+const START = 'mistake';
 
 let situation: Situation = { files: [{ file: 'manifests.yaml', text: '' }], hours: 0, fault: 'none' };
+/** The index of the open file. */
 let shown = 0;
 let outcome: Outcome | undefined;
+/** The account before the apply whose result is shown. */
+let before: Situation['account'];
+let example: Example | undefined;
+/** Whether the user has applied something in this example. */
+let hasApplied = false;
+let isGuideHidden = false;
 const FORMATS = {
   review: { title: 'Review page' },
   text: { title: 'Text' },
@@ -19,7 +31,6 @@ const FORMATS = {
   command: { title: 'Command' },
 } as const;
 let format: keyof typeof FORMATS = 'review';
-let example: Example | undefined;
 
 /** Tasks run one after another. Of several waiting plans, only the latest runs. */
 let queue = Promise.resolve();
@@ -43,6 +54,7 @@ function run(input: TaskInput): Promise<void> {
       answer({ sentence: result.message, refusal: 'There is no plan.', isFailure: true });
       return;
     }
+    before = input.type === 'apply' ? situation.account : undefined;
     outcome = result;
     situation = { ...situation, account: result.account };
     show();
@@ -57,7 +69,6 @@ function showEvent(event: TaskEvent): void {
     answer({ sentence: `Applying: ${event.done} of ${event.total} writes`, refusal: 'An apply is running.' });
 }
 
-const frame = get<HTMLIFrameElement>('review');
 const editor = createEditor(get('editor'), (text) => {
   changeFiles(situation.files.map((one, at) => (at === shown ? { ...one, text } : one)));
 });
@@ -69,62 +80,101 @@ function changeFiles(files: Situation['files']): void {
   void run({ type: 'plan' });
 }
 
-const AFTER_APPLY = 'Applied to the account below. Edit a manifest, or change a live resource by hand to see drift.';
-
 function show(): void {
   if (outcome === undefined) return;
+  if (!outcome.needsConsent) get<HTMLInputElement>('deletes').checked = false;
+  get('consent').hidden = !outcome.needsConsent;
   showReport(outcome);
   showRemarks();
   showFiles();
-  showAccount();
-  get('consent').hidden = !outcome.needsConsent;
-  if (!outcome.needsConsent) get<HTMLInputElement>('deletes').checked = false;
-  if (outcome.about === 'apply') get('hint').textContent = AFTER_APPLY;
+  showLive();
+  showGuide();
+}
+
+/** What the answer is about, for its colour. */
+function findLook({ about, isFailure, refusal, writes = 0, dangers = 0 }: Partial<Outcome>): string {
+  if (isFailure) return 'failed';
+  if (about === 'apply') return 'applied';
+  if (refusal !== '' && writes > 0 && about === 'plan') return 'refused';
+  if (about !== 'plan') return '';
+  return dangers > 0 ? 'danger' : writes > 0 ? 'ready' : 'empty';
 }
 
 /** Says what the report says in short, and turns Apply on or, with the reason, off. New elements: no text moves. */
-function answer({ sentence, refusal, isFailure = false }: Partial<Outcome>): void {
+function answer(said: Partial<Outcome>): void {
+  const { sentence = '', refusal = '', writes = 0 } = said;
   get<HTMLButtonElement>('apply').disabled = refusal !== '';
-  const status = Object.assign(make('p', sentence ?? ''), { id: 'status', className: isFailure ? 'bad' : '' });
-  const reason = Object.assign(make('p', refusal === '' ? '' : `Apply is off. ${refusal}`), { id: 'reason' });
-  get('answer').replaceChildren(status, reason);
+  const status = Object.assign(make('p', sentence), { id: 'status', className: findLook(said) });
+  const ready = `Apply sends ${writes} ${writes === 1 ? 'write' : 'writes'} to the account. What would change is marked there.`;
+  const reason = refusal === '' ? [ready] : [`Apply is off. `, ...toProse(refusal)];
+  get('answer').replaceChildren(status, Object.assign(make('p', reason), { id: 'reason' }));
+}
+
+function showGuide(): void {
+  const said = outcome === undefined || isGuideHidden || isBlank() ? undefined : guide(example, outcome, hasApplied);
+  const next = said?.next === undefined ? undefined : EXAMPLES[said.next];
+  say(said?.say ?? '');
+  get('next').hidden = next === undefined;
+  get('next').textContent = next === undefined ? '' : `Next: ${next.title}`;
+  get('next').dataset['example'] = said?.next ?? '';
+}
+
+/** Says something in the guide. Empty: there is nothing to say. */
+function say(text: string, isBad = false): void {
+  if (get('hint').textContent !== text) get('hint').textContent = text;
+  get('guide').className = isBad ? 'bad' : text === '' ? 'silent' : '';
+  get('hide').hidden = text === '';
+  get('next').hidden = true;
 }
 
 /** Marks what the editor shows: diagnostics, and the edit that waits. */
 function showRemarks(): void {
   const { file, text } = situation.files[shown] ?? { file: '', text: '' };
-  const remarks: Remark[] = [...(outcome?.diagnostics ?? [])];
-  const { opens, waiting } = example ?? {};
-  if (waiting !== undefined && file === opens) {
-    const before = text.split(waiting.text)[0]?.split('\n') ?? [];
-    const place = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-    const isDone = !text.includes(waiting.text);
-    if (!isDone) remarks.push({ severity: 'info', message: waiting.advice, place });
-    if (outcome?.refusal === '') get('hint').textContent = isDone ? waiting.next : (example?.hint ?? '');
+  const remarks: Remark[] = (outcome?.diagnostics ?? []).map(({ remedy, ...one }) => {
+    const advice = keepFollowable(remedy ?? '');
+    return advice === '' ? one : { ...one, remedy: advice };
+  });
+  const { edit } = example ?? {};
+  const at = edit === undefined || file !== edit.file ? -1 : text.indexOf(edit.after + edit.from);
+  if (edit !== undefined && at >= 0) {
+    const lines = text.slice(0, at + edit.after.length).split('\n');
+    const place = { file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+    remarks.push({ severity: 'info', message: `Type ${edit.to} here: the plan follows.`, place });
   }
   editor.mark(remarks);
 }
 
-function showReport({ about, html, text, markdown, json, sentence, refusal, isFailure }: Outcome): void {
-  const name = { drift: 'drift', apply: 'result' }[String(about)] ?? 'plan';
+/** Scrolls to the text that the user is to type over. */
+function revealEdit(): void {
+  const { edit } = example ?? {};
+  const { file, text } = situation.files[shown] ?? { file: '', text: '' };
+  const at = edit === undefined || edit.file !== file ? -1 : text.indexOf(edit.after + edit.from);
+  if (at >= 0) editor.reveal(text.slice(0, at).split('\n').length);
+}
+
+/** Whether there is no plan because there are no manifests yet. */
+const isBlank = (): boolean =>
+  outcome?.about === 'failure' &&
+  outcome.diagnostics.length > 0 &&
+  situation.files.every(({ text }) => text.trim() === '');
+
+function showReport(said: Outcome): void {
+  const { about, html, text, markdown, json, sentence } = said;
+  const name = about === 'drift' ? 'drift' : about === 'apply' ? 'result' : 'plan';
   get('result').hidden = about !== 'apply';
   for (const id of ['plan', 'drift', 'result'])
     Object.assign(get(id), { ariaSelected: String(id === name), tabIndex: id === name ? 0 : -1 });
-  const isReview = format === 'review';
-  frame.hidden = !isReview;
-  get('plain').hidden = isReview;
+  const isEmpty = isBlank();
+  get('empty').hidden = !isEmpty;
+  get('review').hidden = isEmpty || format !== 'review';
+  get('plain').hidden = isEmpty || format === 'review';
   get('plain').textContent = { review: '', text, markdown, json, command: renderCommand() }[format];
-  const page = new DOMParser().parseFromString(html, 'text/html');
-  const headline = page.querySelector('.conclusion:has(strong)');
-  answer({ sentence: sentence || headline?.textContent || '', refusal, isFailure });
-  if (!isReview) return;
-  // This page says itself what the report is about.
-  for (const element of [headline, ...page.querySelectorAll('script, .brand, h1, .counts')]) element?.remove();
-  // The frame is a sandbox without scripts. Only its body is replaced, so that its scroll position stays.
-  const inside = frame.contentDocument;
-  if (inside?.querySelector('main') == null) frame.srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
-  else inside.body.replaceWith(inside.importNode(page.body, true));
+  const headline = showReview(html, openPlace).replace(/\p{So}\uFE0F? ?| · \d+ unchanged$/gu, '');
+  if (isEmpty) answer({ sentence: 'There are no manifests yet.', refusal: 'There is nothing to plan.' });
+  else answer({ ...said, sentence: capitalize(sentence || headline) });
 }
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function renderCommand(): string {
   const allow = outcome?.needsConsent ? ' --allow-deletes' : '';
@@ -136,19 +186,21 @@ function showFiles(): void {
     outcome?.diagnostics.filter(({ severity }) => severity === 'error').map(({ place }) => place?.file),
   );
   const tabs = situation.files.map(({ file }, at) => {
-    const tab = make('button', (broken.has(file) ? '⚠ ' : '') + file);
+    const tab = make('button', file, broken.has(file) ? 'broken' : '');
+    tab.type = 'button';
     tab.role = 'tab';
     tab.title = file;
     tab.id = `file-${at}`;
     tab.ariaSelected = String(at === shown);
+    if (broken.has(file)) tab.ariaLabel = `${file}, which has a mistake`;
     tab.tabIndex = at === shown ? 0 : -1;
     tab.addEventListener('click', () => open(at));
     return tab;
   });
   const focused = document.activeElement?.id;
   get('files').replaceChildren(...tabs);
-  tabs[shown]?.scrollIntoView({ block: 'nearest' });
   if (focused?.startsWith('file-')) get(focused)?.focus();
+  get<HTMLButtonElement>('remove').disabled = tabs.length === 1;
 }
 
 function open(at: number): void {
@@ -159,45 +211,32 @@ function open(at: number): void {
   showFiles();
 }
 
-function showAccount(): void {
+/** Opens the file of a position, with the cursor there. */
+function openPlace({
+  file,
+  line,
+  column,
+}: {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}): void {
+  const at = situation.files.findIndex((one) => one.file === file);
+  if (at < 0) return;
+  showPane('manifests');
+  open(at);
+  editor.focus(line, column);
+}
+
+function showLive(): void {
   const now = new Date(Date.now() + situation.hours * 3_600_000);
   get('now').textContent = `${now.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const rows = Object.entries(situation.account?.resources ?? {}).flatMap(([kind, all]) =>
-    all.map((one) => renderRow(kind, one)),
-  );
-  get('live').replaceChildren(...rows.slice(0, 200));
-  get('count').textContent =
-    rows.length === 0
-      ? 'nothing is live yet'
-      : `${rows.length} live resources${rows.length > 200 ? ', 200 shown' : ''}`;
+  const isDone = outcome?.about === 'apply' && !outcome.isFailure;
+  const { changes = [], stack = '' } = outcome ?? {};
+  showAccount({ account: situation.account, before, changes: isDone ? [] : changes, stack, onEdit: editLive });
 }
 
-function renderRow(kind: string, one: Readonly<Record<string, unknown>>): HTMLElement {
-  const { id, created_at: _, state: __, metadata, ...fields } = one;
-  const name = findName(metadata);
-  const resource = make('th', `${kind}/`);
-  resource.scope = 'row';
-  resource.append(make('b', name));
-  const change = make('button', 'Change');
-  change.ariaLabel = `Change ${kind} ${name || id}`;
-  change.addEventListener('click', () => edit(kind, String(id), fields));
-  const first = make('td', '');
-  first.append(change);
-  const row = make('tr', '');
-  row.append(first, resource, make('td', String(id)), make('td', JSON.stringify(fields).slice(0, 400)));
-  return row;
-}
-
-/** The name in the mark of a resource. Empty: it has none. */
-function findName(metadata: unknown): string {
-  try {
-    return String(JSON.parse(String(metadata)).edgewise.name);
-  } catch {
-    return '';
-  }
-}
-
-function edit(kind: string, id: string, fields: Readonly<Record<string, unknown>>): void {
+function editLive(kind: string, id: string, fields: Readonly<Record<string, unknown>>): void {
   const [dialog, area] = [get<HTMLDialogElement>('edit'), get<HTMLTextAreaElement>('fields')];
   get('edited').textContent = `${kind} ${id}`;
   area.value = JSON.stringify(fields, null, 2);
@@ -216,15 +255,27 @@ function edit(kind: string, id: string, fields: Readonly<Record<string, unknown>
   dialog.showModal();
 }
 
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, text: string): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  return element;
-}
-
-/** Says something that changes nothing: the plan stays, and whether it can be applied. */
-function say(text: string, isBad = false): void {
-  Object.assign(get('status'), { textContent: text, className: isBad ? 'bad' : '' });
+/** Asks for the name of a file, and uses it if no other file has it. */
+function askName(title: string, name: string, use: (name: string) => void): void {
+  const [dialog, input] = [get<HTMLDialogElement>('naming'), get<HTMLInputElement>('name')];
+  const findFault = (): string => {
+    const wanted = input.value.trim();
+    if (!/^[\w./-]+\.(?:ya?ml|json)$/.test(wanted))
+      return 'A name such as edge.yaml: letters, digits, dots and hyphens.';
+    return wanted !== name && situation.files.some(({ file }) => file === wanted) ? 'Another file has this name.' : '';
+  };
+  get('named').textContent = title;
+  input.value = name;
+  input.oninput = () => {
+    get('taken').textContent = findFault();
+    const save = dialog.querySelector<HTMLButtonElement>('[value=save]');
+    if (save !== null) save.disabled = findFault() !== '';
+  };
+  input.oninput(new InputEvent('input'));
+  dialog.returnValue = '';
+  dialog.onclose = () => dialog.returnValue === 'save' && findFault() === '' && use(input.value.trim());
+  dialog.showModal();
+  input.setSelectionRange(0, input.value.lastIndexOf('.'));
 }
 
 function reset(next: Situation, chosen?: Example): void {
@@ -232,55 +283,77 @@ function reset(next: Situation, chosen?: Example): void {
   situation = next;
   example = chosen;
   outcome = undefined;
-  Object.assign(get('hint'), { textContent: chosen?.hint ?? '', className: '' });
+  before = undefined;
+  hasApplied = false;
+  isGuideHidden = false;
   get<HTMLInputElement>('deletes').checked = false;
   get('journal').replaceChildren();
   get<HTMLSelectElement>('fault').value = FAULTS[next.fault] === undefined ? 'none' : next.fault;
+  for (const card of get('examples').querySelectorAll('button'))
+    card.ariaCurrent = String(chosen !== undefined && EXAMPLES[card.dataset['example'] ?? ''] === chosen);
   open(0);
 }
 
 async function choose(name: string): Promise<void> {
   const chosen = EXAMPLES[name];
   if (chosen === undefined) return;
-  const { files, hint, opens, before, edit: edited } = chosen;
-  reset({ files: before ?? files, hours: 0, fault: 'none' }, chosen);
+  const { files, opens, before: applied, byHand, hours = 0 } = chosen;
+  reset({ files: applied ?? files, hours: 0, fault: 'none' }, chosen);
   const started = session;
-  if (before !== undefined) await run({ type: 'apply', rules: '[]' });
+  if (applied !== undefined) await run({ type: 'apply', rules: '[]' });
   if (started !== session) return;
-  get('hint').textContent = hint;
-  situation = { ...situation, files };
+  situation = { ...situation, files, hours };
+  before = undefined;
   get('journal').replaceChildren();
   open(files.findIndex(({ file }) => file === opens));
-  const [target] = edited === undefined ? [] : (situation.account?.resources[edited.kind] ?? []);
-  if (edited === undefined || target === undefined) await run({ type: 'plan' });
-  else await run({ type: 'edit', kind: edited.kind, resource: String(target['id']), fields: edited.fields });
+  revealEdit();
+  const [target] = byHand === undefined ? [] : (situation.account?.resources[byHand.kind] ?? []);
+  if (byHand === undefined || target === undefined) await run({ type: 'plan' });
+  else await run({ type: 'edit', kind: byHand.kind, resource: String(target['id']), fields: byHand.fields });
 }
 
 const onClick = (id: string, act: () => void) => get(id).addEventListener('click', act);
-
 function onSelect(
   id: string,
-  options: Readonly<Record<string, { readonly title: string }>>,
+  choices: Readonly<Record<string, { readonly title: string }>>,
   act: (name: string) => void,
-) {
-  for (const [value, { title }] of Object.entries(options))
-    get(id).append(Object.assign(make('option', title), { value }));
+): void {
+  const options = Object.entries(choices).map(([value, { title }]) => Object.assign(make('option', title), { value }));
+  get(id).append(...options);
   get(id).addEventListener('change', () => act(get<HTMLSelectElement>(id).value));
 }
 
-onSelect('example', EXAMPLES, (name) => void choose(name));
+const cards = Object.entries(EXAMPLES).map(([name, { title, sentence }]) => {
+  const card = make('button', [make('b', title), make('span', sentence)]);
+  card.type = 'button';
+  card.dataset['example'] = name;
+  card.addEventListener('click', () => {
+    if (get('examples').matches(':popover-open')) get('examples').hidePopover();
+    history.replaceState(null, '', location.pathname);
+    void choose(name);
+  });
+  return card;
+});
+get('examples').append(make('h2', 'Examples'), ...cards);
+
 onSelect('fault', FAULTS, (fault) => {
   situation = { ...situation, fault };
 });
 onClick('apply', () => {
-  // What was typed a moment ago is not planned yet, so nobody saw its plan.
+  // What was typed a moment ago is not planned yet, so its plan was not shown.
   if (document.body.dataset['busy'] !== '') return;
   get('journal').replaceChildren();
+  hasApplied = true;
   void run({ type: 'apply', rules: FAULTS[situation.fault]?.rules ?? '[]' });
 });
 onClick('plan', () => void run({ type: 'plan' }));
 onClick('deletes', () => void run({ type: 'plan' }));
 onClick('drift', () => void run({ type: 'drift' }));
+onClick('next', () => void choose(get('next').dataset['example'] ?? ''));
+onClick('hide', () => {
+  isGuideHidden = true;
+  showGuide();
+});
 for (const [id, hours] of Object.entries({ day: 24, year: 8760 }))
   onClick(id, () => {
     situation = { ...situation, hours: situation.hours + hours };
@@ -288,25 +361,38 @@ for (const [id, hours] of Object.entries({ day: 24, year: 8760 }))
   });
 onClick('again', () => {
   history.replaceState(null, '', location.pathname);
-  void choose(get<HTMLSelectElement>('example').value);
+  void choose(Object.keys(EXAMPLES).find((name) => EXAMPLES[name] === example) ?? START);
 });
 onClick('add', () => {
-  situation = {
-    ...situation,
-    files: [...situation.files, { file: `more-${situation.files.length}.yaml`, text: '# A new file of manifests\n' }],
-  };
-  open(situation.files.length - 1);
+  askName('Add a file', `more-${situation.files.length}.yaml`, (file) => {
+    changeFiles([...situation.files, { file, text: '' }]);
+    open(situation.files.length - 1);
+  });
+});
+onClick('rename', () => {
+  askName('Rename this file', situation.files[shown]?.file ?? '', (file) => {
+    changeFiles(situation.files.map((one, at) => (at === shown ? { ...one, file } : one)));
+    open(shown);
+  });
 });
 onClick('remove', () => {
   if (situation.files.length === 1) return;
   changeFiles(situation.files.filter((_, at) => at !== shown));
   open(shown);
 });
+onClick('begin', () => {
+  changeFiles(situation.files.map((one, at) => (at === shown ? { ...one, text: BEGINNING } : one)));
+  open(shown);
+});
 onClick('share', async () => {
   try {
     history.replaceState(null, '', `#${await pack(situation)}`);
-    await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-    say('The address of this page is now the link. It contains the manifests and the account, and nothing was sent.');
+    const isCopied = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    );
+    const where = isCopied ? 'The link is copied' : 'The address of this page is now the link';
+    say(`${where}. It contains the manifests and the account, and nothing was sent.`);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), true);
   }
@@ -319,10 +405,18 @@ for (const list of document.querySelectorAll<HTMLElement>('[role=tablist]')) {
     event.preventDefault();
     const next = tabs.at((tabs.indexOf(document.activeElement as HTMLElement) + step) % tabs.length);
     next?.click();
-    // A click may have made the tabs anew.
+    // A click may have created the tabs again.
     if (next !== undefined) get(next.id).focus();
   });
 }
+/** In a narrow window, one of two panes is shown. */
+const PANES = ['manifests', 'plan'] as const;
+function showPane(pane: (typeof PANES)[number]): void {
+  document.body.dataset['pane'] = pane;
+  for (const one of PANES)
+    Object.assign(get(`show-${one}`), { ariaSelected: String(one === pane), tabIndex: one === pane ? 0 : -1 });
+}
+for (const pane of PANES) onClick(`show-${pane}`, () => showPane(pane));
 onSelect('format', FORMATS, (name) => {
   format = name as keyof typeof FORMATS;
   if (outcome !== undefined) showReport(outcome);
@@ -332,30 +426,29 @@ const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 function showTheme(): void {
   const { theme = systemIsDark.matches ? 'dark' : 'light' } = document.documentElement.dataset;
   get('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
-  if (frame.contentDocument !== null) frame.contentDocument.documentElement.dataset['theme'] = theme;
+  settle();
 }
 onClick('theme', () => {
   document.documentElement.dataset['theme'] = get('theme').textContent === 'Light' ? 'light' : 'dark';
   showTheme();
 });
 systemIsDark.addEventListener('change', showTheme);
-frame.addEventListener('load', showTheme);
 showTheme();
 
+// There is room for what a narrower window shows on request.
+if (matchMedia('(min-width: 94rem)').matches) get<HTMLDetailsElement>('more').open = true;
 // Makes these areas scrollable with the keyboard.
-for (const area of [get('plain'), get('journal'), get('live').closest('section'), get('answer').parentElement])
-  area?.setAttribute('tabindex', '0');
+for (const area of [get('plain'), get('journal'), get('live')]) area.tabIndex = 0;
 
 async function start(): Promise<void> {
   const packed = location.hash.slice(1);
-  if (packed === '') return choose('quickstart');
+  if (packed === '') return choose(START);
   try {
     reset(await unpack(packed));
     void run({ type: 'plan' });
   } catch (error) {
-    await choose('quickstart');
-    get('hint').textContent = error instanceof Error ? error.message : String(error);
-    get('hint').classList.add('bad');
+    await choose(START);
+    say(error instanceof Error ? error.message : String(error), true);
   }
 }
 

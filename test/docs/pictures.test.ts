@@ -24,6 +24,7 @@ describe('the pictures of the README', () => {
       'mark.svg',
       'plan.svg',
       'flow.svg',
+      'try.webp',
       ...['review', 'tutorial'].flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]),
     ];
     expect(files).toEqual(expect.arrayContaining(names));

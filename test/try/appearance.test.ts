@@ -16,7 +16,7 @@ describeInBrowsers(buildPage(), (shown) => {
   const { open, settle, read, choose, press, write } = shown;
 
   it.each([
-    ['nothing is to be done', 'quickstart', undefined, 'There is nothing to apply'],
+    ['nothing is to be done', 'traffic', undefined, 'There is nothing to apply'],
     ['a policy refuses the plan', 'policy', undefined, 'TCPEdge/postgres lets everybody connect'],
     ['a manifest is wrong', 'create', 'kind: nothing\n', 'postgres.yaml is not a'],
   ])('turns Apply off with the reason if %s, and on again', async (_when, example, text, reason) => {
@@ -32,7 +32,7 @@ describeInBrowsers(buildPage(), (shown) => {
     expect(disabled).toBe(true);
     expect(why).toContain(reason);
     await choose('replace');
-    expect(await readApply()).toEqual({ disabled: false, why: '' });
+    expect(await readApply()).toEqual({ disabled: false, why: expect.stringMatching(/^Apply sends \d writes/) });
   });
 
   it('is dark or light as the user wants, and its review too', async () => {
@@ -111,7 +111,6 @@ describeInBrowsers(buildPage(), (shown) => {
     await press('#plan');
     await choose('create');
     await press('#apply');
-    await press('#account summary');
     const broken = await shown.page.evaluate(() => {
       const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument;
       const inside = review?.querySelectorAll('.item h3, .item .kind, .fields th, .grid td') ?? [];
@@ -127,17 +126,15 @@ describeInBrowsers(buildPage(), (shown) => {
           }
         return found;
       };
-      return [...document.querySelectorAll('#live th, #live td:nth-child(3), #files [role=tab]'), ...inside].flatMap(
-        words,
-      );
+      return [...document.querySelectorAll('#live b, #live .facts code, #files [role=tab]'), ...inside].flatMap(words);
     });
     expect(broken).toEqual([]);
   });
 
   it.each(WIDTHS.slice(1))('fills the window and scrolls only its parts if it is %i wide', async (width) => {
     await open('', 'light', width);
-    await press('#account summary');
-    for (const part of ['#files', '#editor', '#apply', '#review', '#live', '#fault'])
+    await press('#more summary');
+    for (const part of ['#files', '#editor', '#apply', '#review', '#live', '#more'])
       expect(await shown.page.$eval(part, isInView), part).toBe(true);
     expect(await shown.page.evaluate(() => document.documentElement.scrollHeight)).toBe(1000);
   });
@@ -149,9 +146,8 @@ describeInBrowsers(buildPage(), (shown) => {
 
   it('draws no bright line in the dark', async () => {
     await open('', 'dark');
-    await press('#account summary');
     const bright = await shown.page.evaluate(() =>
-      Array.from(document.querySelectorAll('body *:not(button, option)'), (element) => {
+      Array.from(document.querySelectorAll('body *:not(button, option, #live li)'), (element) => {
         const style = getComputedStyle(element);
         const sides = (['Top', 'Right', 'Bottom', 'Left'] as const).filter(
           (side) => Number.parseFloat(style[`border${side}Width`]) > 0,
@@ -165,15 +161,20 @@ describeInBrowsers(buildPage(), (shown) => {
     expect(bright).toEqual([]);
   });
 
-  it('works by touch at a width of 400, with the result visible beside the editor', async () => {
-    await open();
+  it('works by touch at a width of 400, with manifests and plan in two panes and the result below both', async () => {
+    await open('', 'light', 400);
     await shown.page.setViewport({ width: 400, height: 800, hasTouch: true });
     await shown.page.reload();
     await settle();
-    const small = await shown.page.$$eval('button, select, summary, [role=tab]', (all) =>
-      all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44).map(({ id }) => id),
-    );
-    expect(small).toEqual([]);
+    await choose('traffic');
+    await shown.page.tap('#more summary');
+    const listSmall = () =>
+      shown.page.$$eval('button, select, summary, [role=tab]', (all) =>
+        all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44).map(({ id }) => id),
+      );
+    expect(await listSmall()).toEqual([]);
+    await shown.page.tap('#show-manifests');
+    expect(await listSmall()).toEqual([]);
     await shown.page.tap('.cm-lintRange-info');
     await shown.page.keyboard.press('End');
     await shown.page.keyboard.press('Backspace');
@@ -183,14 +184,66 @@ describeInBrowsers(buildPage(), (shown) => {
       expect(await shown.page.$eval(part, isInView), part).toBe(true);
     await shown.page.tap('#apply');
     expect(await settle()).toContain('1 write applied');
-    await shown.page.tap('#account summary');
+    await shown.page.tap('#show-plan');
+    expect(await shown.page.$eval('#status', isInView)).toBe(true);
     await shown.page.tap('#live button');
     expect(await shown.page.$eval('#edit', isInView)).toBe(true);
     await shown.page.tap('#edit [value=delete]');
     expect(await settle()).toContain('1 create');
+    await shown.page.tap('#show-manifests');
     await shown.page.tap('#file-0');
     expect(await read('#files [aria-selected=true]')).toBe('dashboard.yaml');
-    expect(await shown.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    await shown.page.tap('#choose');
+    await shown.page.tap('#examples [data-example=empty]');
+    expect(await settle()).toContain('no manifests');
+  });
+
+  it('overflows nowhere and cuts no text from 320 to 2560 pixels, in either pane', async () => {
+    await open();
+    const listOverflows = () =>
+      shown.page.evaluate(() => {
+        const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument;
+        const scrolls = 'pre, .cm-scroller, .cm-scroller *, #plain, .quiet, iframe, thead, thead *, .size';
+        const all = [...document.querySelectorAll('html, body, body *'), ...(review?.querySelectorAll('*') ?? [])];
+        const wide = all.filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0);
+        return wide
+          .filter((one) => !one.matches(scrolls) && getComputedStyle(one).display !== 'inline')
+          .map((one) => `${one.tagName} ${one.id} ${one.className}: ${one.scrollWidth} > ${one.clientWidth}`);
+      });
+    for (const example of ['policy', 'everything']) {
+      await choose(example);
+      for (const width of [320, 400, 768, 1000, 1280, 1600, 2560]) {
+        await shown.page.setViewport({ width, height: 900 });
+        for (const pane of width < 768 ? ['manifests', 'plan'] : ['plan']) {
+          await shown.page.$eval(`#show-${pane}`, (tab) => (tab as HTMLElement).click());
+          expect(await listOverflows(), `${example} ${width} ${pane}`).toEqual([]);
+        }
+      }
+    }
+  });
+
+  it('fills its first screen at 1000 and 1600 pixels, with the plan, the word to type over and the account', async () => {
+    for (const [width, height] of [
+      [1000, 700],
+      [1600, 900],
+    ] as const) {
+      await open('', 'light', width);
+      await shown.page.setViewport({ width, height });
+      await shown.page.reload();
+      await settle();
+      for (const part of [
+        '.brand',
+        '#hint',
+        '.cm-lintRange-info',
+        '#status',
+        '#apply',
+        '#review',
+        '#live .tag',
+        '#live .marked',
+      ])
+        expect(await shown.page.$eval(part, isInView), `${part} at ${width}`).toBe(true);
+      if (width === 1600) expect(await shown.page.$eval('#examples', isInView)).toBe(true);
+    }
   });
 
   it('works with the keyboard alone', async () => {
@@ -209,11 +262,16 @@ describeInBrowsers(buildPage(), (shown) => {
       for (const key of keys) await shown.page.keyboard.press(key);
       return settle();
     };
-    expect(await tabTo('#share')).toEqual(['example', 'again', 'share']);
-    await tabTo('#files [aria-selected=true]');
-    await press('ArrowDown');
+    await tabTo('#choose');
+    await press('Enter');
+    await tabTo('[data-example=traffic]');
+    expect(await press('Enter')).toContain('Nothing to do');
+    await shown.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    expect(await tabTo('#hide')).toEqual(['again', 'share', 'theme', 'hide']);
+    expect(await tabTo('#files [aria-selected=true]')).toEqual(['add', 'rename', 'remove', 'file-3']);
+    await press('ArrowRight');
     expect(await read('#files [aria-selected=true]')).toBe('postgres.yaml');
-    await press('ArrowUp');
+    await press('ArrowLeft');
     await tabTo('.cm-content');
     await press(...Array<KeyInput>(7).fill('ArrowDown'), 'End', 'Backspace', 'Backspace', '5', '0');
     expect(await read('#status')).toContain('1 update');
@@ -222,13 +280,13 @@ describeInBrowsers(buildPage(), (shown) => {
     await tabTo('#result');
     expect(await press('ArrowLeft')).toMatch(/in sync|No drift/i);
     expect(await press('ArrowLeft')).toContain('Nothing to do');
-    await tabTo('summary');
-    await press('Enter');
     await tabTo('#live button');
     await press('Enter');
     expect(await shown.page.$eval('#edit', (dialog) => (dialog as HTMLDialogElement).open)).toBe(true);
     await tabTo('[value=delete]');
     expect(await press('Enter')).toContain('1 create');
+    await tabTo('#more > summary');
+    await press('Enter');
     await tabTo('#year');
     await tabTo('#fault');
     expect(await press('ArrowDown')).toContain('1 create');

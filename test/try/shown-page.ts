@@ -119,8 +119,7 @@ export class ShownPage {
   };
 
   choose = async (example: string): Promise<string> => {
-    await this.page.select('#example', example);
-    return this.settle();
+    return this.press(`#examples [data-example="${example}"]`);
   };
 
   press = async (selector: string): Promise<string> => {
@@ -130,6 +129,8 @@ export class ShownPage {
 
   /** Replaces the text of the open file by pasting, as a person does. */
   write = async (text: string): Promise<string> => {
+    // In a narrow window, the editor is in a pane of its own.
+    await this.press('#show-manifests');
     await this.page.click('.cm-content');
     await this.page.keyboard.down('Control');
     await this.page.keyboard.press('a');

@@ -38,7 +38,7 @@ function escapeHtmlText(text: string): string {
 
 /** A text with its styles and links. */
 export function renderHtmlText(text: Text): Html {
-  if (typeof text === 'string') return html`${text}`;
+  if (typeof text === 'string') return renderHtmlProse(text);
   return html`${text.map((span) => {
     if (typeof span === 'string') return span;
     const isCode = span.style === 'code' || span.style === 'quoted';

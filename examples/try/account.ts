@@ -40,8 +40,13 @@ export interface Situation {
 }
 
 /** A task for the worker. */
-export type Task = { readonly id: number; readonly situation: Situation; readonly allowDeletes: boolean } & (
-  | { readonly type: 'plan' | 'drift' }
+export type Task = {
+  readonly id: number;
+  readonly situation: Situation;
+  readonly allowDeletes: boolean;
+} & /** `setup`: applies what an example has applied before, and reports nothing. */
+(
+  | { readonly type: 'plan' | 'drift' | 'setup' }
   /** `rules`: the server's faults during the apply, as `edgewise serve --faults` takes them. */
   | { readonly type: 'apply'; readonly rules: string }
   | {
@@ -128,12 +133,14 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
       },
     });
     plan = await stack.plan();
+    if (task.type === 'setup') await stack.apply(plan);
     // The editor also shows the findings of `edgewise lint`.
     const found = [...plan.diagnostics, ...lintManifests(stack.desired, { now: now() })];
     const diagnostics = [
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];
     const report: Report = await createReport(stack, plan, task, emit);
+    const formats = task.type === 'setup' ? NO_FORMATS : await render(report);
     const isAllowable = ({ rule }: Plan['violations'][number]) =>
       rule === 'delete-share' || rule === 'nothing-described';
     const needsConsent = report.about === 'plan' && plan.violations.some(isAllowable);
@@ -141,14 +148,14 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
     const isFailure = report.about === 'apply' && !isComplete(report);
     const account = server.snapshot();
     const said = { isFailure, refusal, needsConsent, diagnostics, account };
-    return { ...(await render(report)), ...said, ...describePlan(plan) };
+    return { about: report.about, ...formats, ...said, ...describePlan(plan) };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
     const report = createFailure(error, diagnostics, plan);
     const refusal = explainRefusal(report);
     const account = server.snapshot();
     const said = { isFailure: true, refusal, needsConsent: false, diagnostics, account };
-    return { ...(await render(report)), ...said, ...describePlan(undefined) };
+    return { about: report.about, ...(await render(report)), ...said, ...describePlan(undefined) };
   }
 }
 
@@ -204,9 +211,11 @@ function createFailure(error: unknown, diagnostics: readonly Diagnostic[], plan:
   return { about: 'failure', failure: diagnostics.length > 0 ? failure : { ...failure, error: thrown } };
 }
 
-async function render(
-  report: Report,
-): Promise<Pick<Outcome, 'about' | 'html' | 'text' | 'markdown' | 'json' | 'sentence'>> {
+type Formats = Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>;
+
+const NO_FORMATS: Formats = { html: '', text: '', markdown: '', json: '', sentence: '' };
+
+async function render(report: Report): Promise<Formats> {
   const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportRenderer(name))(report, LOOK);
   const [html, text, markdown, json] = await Promise.all([
     render('html'),
@@ -214,7 +223,7 @@ async function render(
     render('markdown'),
     render('json'),
   ]);
-  return { about: report.about, html, text, markdown, json, sentence: summarize(report, text) };
+  return { html, text, markdown, json, sentence: summarize(report, text) };
 }
 
 /** What happened. The review page of a plan and of drift has its own headline. */

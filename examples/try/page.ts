@@ -55,8 +55,9 @@ function run(input: TaskInput): Promise<void> {
       return;
     }
     before = input.type === 'apply' ? situation.account : undefined;
-    outcome = result;
     situation = { ...situation, account: result.account };
+    if (input.type === 'setup') return;
+    outcome = result;
     show();
   });
   return queue;
@@ -300,11 +301,9 @@ async function choose(name: string): Promise<void> {
   const { files, opens, before: applied, byHand, hours = 0 } = chosen;
   reset({ files: applied ?? files, hours: 0, fault: 'none' }, chosen);
   const started = session;
-  if (applied !== undefined) await run({ type: 'apply', rules: '[]' });
+  if (applied !== undefined) await run({ type: 'setup' });
   if (started !== session) return;
   situation = { ...situation, files, hours };
-  before = undefined;
-  get('journal').replaceChildren();
   open(files.findIndex(({ file }) => file === opens));
   revealEdit();
   const [target] = byHand === undefined ? [] : (situation.account?.resources[byHand.kind] ?? []);

@@ -8,7 +8,7 @@ type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 /** A task without what the page adds when the task starts. */
 export type TaskInput = Without<Task, 'id' | 'situation' | 'allowDeletes'>;
 
-const LIMITS_S = { plan: 10, edit: 10, drift: 30, apply: 120 } as const;
+const LIMITS_S = { plan: 10, edit: 10, drift: 30, setup: 30, apply: 120 } as const;
 
 let worker: Worker | undefined;
 let count = 0;

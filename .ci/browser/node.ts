@@ -95,6 +95,7 @@ export const setImmediate = () => waitFor();
 // node:process, node:os, node:module, node:tls
 export const env = {};
 export const platform = () => 'linux';
+export const hostname = () => 'page';
 export const tmpdir = () => '/tmp';
 export const createRequire = () => () => ({ version });
 export const getCACertificates = () => [];
@@ -167,6 +168,7 @@ export const open = rejectNotFound;
 export const readdir = rejectNotFound;
 export const rename = throwUnsupported;
 export const rm = throwUnsupported;
+export const rmdir = throwUnsupported;
 export const unlink = throwUnsupported;
 export const request = throwUnsupported;
 export const spawn = throwUnsupported;

@@ -39,13 +39,12 @@ export interface Situation {
   readonly fault: string;
 }
 
-/** A task for the worker. */
+/** A task for the worker. `setup` applies what an example has applied before, and reports nothing. */
 export type Task = {
   readonly id: number;
   readonly situation: Situation;
   readonly allowDeletes: boolean;
-} & /** `setup`: applies what an example has applied before, and reports nothing. */
-(
+} & (
   | { readonly type: 'plan' | 'drift' | 'setup' }
   /** `rules`: the server's faults during the apply, as `edgewise serve --faults` takes them. */
   | { readonly type: 'apply'; readonly rules: string }

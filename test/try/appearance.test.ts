@@ -51,7 +51,7 @@ describeInBrowsers(buildPage(), (shown) => {
     expect([await read('page'), await read('review')]).toEqual([LIGHT, LIGHT]);
   });
 
-  // Only Chromium reports layout shifts.
+  // Only Chromium reports layout shifts. In a narrow window the account follows the report, whose height changes.
   it.each(shown.name === 'chrome' ? [1300, 400] : [])('has no layout that jumps if it is %i wide', async (width) => {
     await open('', 'light', width);
     await shown.page.evaluateOnNewDocument(() => {
@@ -59,7 +59,10 @@ describeInBrowsers(buildPage(), (shown) => {
       const add = (list: PerformanceObserverEntryList) => {
         for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
           // Pasted text moves the text in the editor.
-          const outside = entry.sources.filter(({ node }) => node?.parentElement?.closest('#editor') === null);
+          const outside = entry.sources.filter(
+            ({ node }) =>
+              node?.parentElement?.closest('#editor, #account') === null && node !== document.getElementById('account'),
+          );
           jumps.push(
             ...outside.map(
               ({ node }) =>

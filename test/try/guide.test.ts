@@ -85,7 +85,7 @@ describe('the face of the pages', () => {
     expect(lengths.filter((length) => (Number(length) / 0.125) % 1 !== 0)).toEqual([]);
   });
 
-  it('moves only what has moved, and not for users who want no motion', () => {
+  it('has one animation, for what an apply has changed, and none for users who want no motion', () => {
     expect(files.match(/animation: (?!none)|transition:/g)).toEqual(['animation: ']);
     expect(files).toMatch(/prefers-reduced-motion: reduce\) \{\s*\.moved/);
   });

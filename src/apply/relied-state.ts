@@ -23,7 +23,7 @@ import { alignSecrets } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, getSentFields, isDelete, listSentFieldNames, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
-import { createChangeLookUp, isReliantWrite, listLeftAlone } from '../plan/relied-writes.ts';
+import { createChangeLookUp, isReliantWrite } from '../plan/relied-writes.ts';
 import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
 import { formatComparedValue } from './check-response.ts';
 
@@ -170,7 +170,7 @@ function rebuild(
   { live, stack }: { readonly live: Pick<LiveResource, 'spec'>; readonly stack: string },
 ): Write {
   const { desired, sent, live: start } = change;
-  const left = listLeftAlone(change);
+  const { ignored: left = [] } = change;
   const spec = { ...start?.spec, ...live.spec };
   const again = listWritesOfChange(
     {
@@ -227,7 +227,7 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
   const { kind, change } = context;
   const names = isDelete(write) ? kind.specFields.map(([name]) => name) : listSentFieldNames(write);
   // A delete has no manifest that says what is left to others.
-  const left = [...listLeftAlone(change), ...listIgnoredInMark(change.live?.mark)];
+  const left = [...(change.ignored ?? []), ...listIgnoredInMark(change.live?.mark)];
   for (const name of names) {
     const now = omitIgnoredParts(left, live)[name];
     // A service that shows no value of a required field in its list may show it here.

@@ -137,8 +137,6 @@ export interface Change {
   readonly leftToOthers?: readonly LeftValue[] | undefined;
   /** Texts that the service spells otherwise, and that no apply sends again. Absent if there are none. */
   readonly otherSpellings?: readonly OtherSpelling[] | undefined;
-  /** Fields that drifted and that the plan leaves as they are, because of `--no-revert-drift`. */
-  readonly kept?: readonly string[];
   readonly live?: LiveBeforeChange | undefined;
   /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
   readonly desired?: Spec | undefined;

@@ -64,8 +64,6 @@ export interface PlanOptionSettings {
   readonly rotate: readonly string[];
   /** The addresses of `--retire`, sorted. */
   readonly retire: readonly string[];
-  /** `--no-revert-drift` */
-  readonly keepDrift: boolean;
 }
 
 /** A change of an approved plan, or a part of one, that is live already. */

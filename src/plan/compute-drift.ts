@@ -106,7 +106,7 @@ function compareWithBeside(change: Change, beside: LiveResource, stack: string):
   const { address, kind, desired = {}, ignored = [], validForMs } = change;
   const compared = { kind: getKind(kind), live: beside, ignored, validForMs, address, stack, normal: desired };
   const differences =
-    beside.kind === kind ? listSpecDifferences({ ...compared, kept: [], protect: change.protect === true }) : [];
+    beside.kind === kind ? listSpecDifferences({ ...compared, protect: change.protect === true }) : [];
   return { ...change, state: 'unowned', besideId: beside.id, differences };
 }
 

@@ -45,7 +45,6 @@ export function createChange(
     due,
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(otherSpellings.length > 0 && { otherSpellings }),
-    ...(decision.kept.length > 0 && { kept: decision.kept }),
     live: live && createStart(live, isTouched || kind.role === 'attached'),
     ...(isTouched && pickDesired(decision)),
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),

@@ -52,7 +52,6 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     options: {
       rotate: input.rotate.toSorted(),
       retire: (input.retire ?? []).toSorted(),
-      keepDrift: input.keepDrift === true,
     },
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),

@@ -61,7 +61,7 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const selected = selectTargetPairs(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
-  const decided = decideActions(selected.pairs, { ...input, rotate, stack, keepDrift: input.keepDrift === true });
+  const decided = decideActions(selected.pairs, { ...input, rotate, stack });
   const kept = input.keptPrunes === undefined ? [] : listPrunes(decided);
   return { matched, selected, kept, decisions: decided.filter((decision) => !kept.includes(decision)) };
 }

@@ -28,17 +28,10 @@ import {
   computeDesiredSpecForms,
   type DesiredSpecForms,
   type KnownIds,
-  keepLiveValuesOfFields,
   listUnresolvedAddresses,
 } from './desired-form.ts';
 import { diffSpecs } from './diff.ts';
-import {
-  type ComparedResource,
-  type FieldDifference,
-  listFieldDifferences,
-  listOtherSpellings,
-  listSpecDifferences,
-} from './differences.ts';
+import { type ComparedResource, listFieldDifferences, listOtherSpellings } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { describeRecord, describeRefusal, listUnrecordableNotes } from './refused-creations.ts';
 import {
@@ -60,8 +53,6 @@ export interface ChangeDecision {
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
   readonly due?: DueDate | undefined;
-  /** Fields that have drifted, are unchanged in the manifest, and keep their live value (`--keep-drift`). */
-  readonly kept: readonly string[];
   /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
   readonly leftToOthers: readonly LeftValue[];
   /** Texts that the service spells differently, which is not a difference. Absent if there are none. */
@@ -74,10 +65,7 @@ export interface ChangeDecision {
   readonly form: DesiredSpecForms | undefined;
 }
 
-interface DecisionContext extends RenewalContext, RetirementContext {
-  /** Keeps the live value of fields that have drifted and are unchanged in the manifest. */
-  readonly keepDrift: boolean;
-}
+interface DecisionContext extends RenewalContext, RetirementContext {}
 
 /**
  * Decides the action of every pair. Decides on referenced resources first: if one gets a new id, the resources that
@@ -148,20 +136,18 @@ function canRotate({ kind, desired, by }: ResourcePair): boolean {
 function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionContext): ChangeDecision {
   const pair = alignLiveSecrets(resolveIgnoredPaths(matched, ids));
   const { desired, live } = pair;
-  const plain = { pair, differences: [], notes: [], kept: [], leftToOthers: [] };
+  const plain = { pair, differences: [], notes: [], leftToOthers: [] };
   if (desired === undefined && context.mode === 'release')
     return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined) {
     const notes = pair.by === 'duplicate' ? listDescriptionNote(live) : [];
     return { ...plain, action: 'delete', reason: describeDelete(pair, context.mode), notes, form: undefined };
   }
-  const asked = computeDesiredSpecForms(pair.kind, desired, live, ids);
+  const form = computeDesiredSpecForms(pair.kind, desired, live, ids);
   if (live === undefined)
-    return { ...plain, action: 'create', reason: undefined, notes: listUnrecordableNotes(pair), form: asked };
-  const compared = toComparedResource({ ...pair, desired, live }, asked, context);
-  const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
-  const form = kept.length === 0 ? asked : keepLiveValuesOfFields(pair.kind, asked, live, kept);
-  const differences = listFieldDifferences({ ...compared, normal: form.normal, kept });
+    return { ...plain, action: 'create', reason: undefined, notes: listUnrecordableNotes(pair), form };
+  const compared = toComparedResource({ ...pair, desired, live }, form, context);
+  const differences = listFieldDifferences(compared);
   const renewal = decideRenewal(pair, form.written, context);
   const wanted = chooseAction(pair, differences, renewal.reason !== undefined);
   const refusal = wanted === 'replace' ? describeRefusal(pair, form, context.rotate) : undefined;
@@ -171,7 +157,6 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const notes = [
     ...(isReplaced ? listUnrecordableNotes(pair) : []),
     ...(isReplaced || due !== undefined ? [] : renewal.notes),
-    ...describeKeptField(kept),
     ...listUnknownSecretNotes(form, (name) => action === 'replace' || differences.some(({ field }) => field === name)),
     ...describeServiceChoices(pair.kind, live, form),
   ];
@@ -187,9 +172,8 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
     differences,
     notes: [...oldNotes, ...notes],
     due,
-    kept,
     leftToOthers,
-    otherSpellings: isReplaced ? [] : listOtherSpellings({ ...compared, normal: form.normal }),
+    otherSpellings: isReplaced ? [] : listOtherSpellings(compared),
     keepOldForMs,
     form,
   };
@@ -247,15 +231,9 @@ function toComparedResource(
     live,
     normal,
     ignored: desired.lifecycle.ignore,
-    kept: [],
     validForMs: findManifestValidForMs(kind, desired),
     protect: desired.lifecycle.protect,
   };
-}
-
-/** The top-level fields that have drifted and are unchanged in the manifest. */
-function listDrifted(found: readonly FieldDifference[]): readonly string[] {
-  return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
 
 /** Names the secrets without a value in fields that are not sent. A plan warns of those that an apply needs. */
@@ -267,10 +245,6 @@ function listUnknownSecretNotes({ written }: DesiredSpecForms, isSent: (field: s
           (name) => `the value of ${name} in ${field} is not compared: it is not set, or not offered as a secret`,
         ),
   );
-}
-
-function describeKeptField(kept: readonly string[]): readonly string[] {
-  return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
 }
 
 /** Names the live values that the service chose, or that a manifest set before and nothing remembers. */

@@ -3,7 +3,6 @@ import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec, toRequestSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { type Address, isAddress } from '../model/address.ts';
-import type { Json } from '../model/json.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 
 /**
@@ -31,21 +30,6 @@ export function computeDesiredSpecForms(
   );
   const written = live === undefined ? resolved : takeIgnoredParts(desired.lifecycle.ignore, resolved, live.spec);
   return { written, normal: normalizeSpec(kind, written) };
-}
-
-/** Returns a copy of the form in which the named fields have their live values, so that no write changes them. */
-export function keepLiveValuesOfFields(
-  kind: Kind,
-  form: DesiredSpecForms,
-  live: LiveResource,
-  names: readonly string[],
-): DesiredSpecForms {
-  const written = { ...form.written, ...pickLive(live, names) };
-  return { written, normal: normalizeSpec(kind, written) };
-}
-
-function pickLive(live: LiveResource, names: readonly string[]): Spec {
-  return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
 }
 
 /** Whether a spec, or a part of a spec, contains a reference whose id is not known yet. */

@@ -32,8 +32,6 @@ export interface ComparedResource extends LiveResourceToCompare {
   readonly stack: string;
   /** The desired spec in normal form. */
   readonly normal: Spec;
-  /** Fields that have drifted, are unchanged in the manifest, and keep their live value. */
-  readonly kept: readonly string[];
   readonly protect: boolean;
 }
 
@@ -41,9 +39,9 @@ export interface ComparedResource extends LiveResourceToCompare {
  * All differences: fields of the spec in the order of the kind's table, then the length of the validity, then the mark.
  */
 export function listFieldDifferences(compared: ComparedResource): readonly Difference[] {
-  const { kind, kept } = compared;
+  const { kind } = compared;
   return [
-    ...listSpecDifferences(compared).filter(({ field }) => !kept.includes(field)),
+    ...listSpecDifferences(compared),
     ...listValidityDifference(compared),
     ...(kind.role === 'owned' ? listMarkDifferences(compared) : []),
   ];
@@ -189,22 +187,15 @@ function hasDrifted(
   return applied !== computeManagedDigest(kind, { name, value }, listIgnoredInMark(mark));
 }
 
-/** Fields for which the mark does not record the digest of the applied value. */
-interface FieldDigestOverrides {
-  /** Paths in `lifecycle.ignore`: fields, and parts of fields. */
-  readonly ignored: readonly string[];
-  /** Fields that keep the digest in the live mark. Value: that digest; `undefined` if the live mark has none. */
-  readonly kept: ReadonlyMap<string, string | undefined>;
-}
-
 /**
- * Computes the digests that a mark records after the spec `normal` is applied. They do not contain what is ignored.
+ * Computes the digests that a mark records after the spec `normal` is applied. They do not contain what is `ignored`: the
+ * paths in `lifecycle.ignore`.
  * `pending`: the values whose digest can be computed only when an id is known.
  */
 export function computeMarkDigests(
   kind: Kind,
   normal: Spec,
-  { ignored, kept }: FieldDigestOverrides,
+  ignored: readonly string[],
 ): Pick<MarkDraft, 'fields' | 'pending'> {
   const fields: Record<string, string> = {};
   const pending: Record<string, Json> = {};
@@ -213,10 +204,9 @@ export function computeMarkDigests(
     const value = normal[name] ?? null;
     const part = omitIgnoredParts(ignored, { [name]: value });
     if (containsUnknownId(kind, part)) Object.assign(pending, part);
-    else if (!kept.has(name)) fields[name] = computeManagedDigest(kind, { name, value }, ignored);
+    else fields[name] = computeManagedDigest(kind, { name, value }, ignored);
   }
-  for (const name of ignored) if (!kept.has(name)) fields[name] = IGNORED_FIELD_DIGEST;
-  for (const [name, digest] of kept) if (digest !== undefined) fields[name] = digest;
+  for (const name of ignored) fields[name] = IGNORED_FIELD_DIGEST;
   return { fields, pending };
 }
 

@@ -35,8 +35,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
   readonly commit?: string | undefined;
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
   readonly rotated?: readonly string[] | undefined;
-  /** Keeps the live value of fields that have drifted and are unchanged in the manifest (`--keep-drift`). */
-  readonly keepDrift?: boolean;
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['crossStackReferences'];
   /**

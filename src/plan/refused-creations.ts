@@ -32,7 +32,7 @@ export function describeRefusal(
 ): string | undefined {
   const refused = live && findRefusedCreation(live);
   if (refused === undefined || desired === undefined || by !== 'mark' || rotate.includes(address)) return undefined;
-  const { fields, pending } = computeMarkDigests(kind, normal, { ignored: desired.lifecycle.ignore, kept: new Map() });
+  const { fields, pending } = computeMarkDigests(kind, normal, desired.lifecycle.ignore);
   const asked = computeAskedDigest(kind, fields, findManifestValidForMs(kind, desired));
   if (Object.keys(pending).length > 0 || asked !== refused.asked) return undefined;
   const names = refused.fields.join(' and ');

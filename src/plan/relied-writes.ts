@@ -24,11 +24,6 @@ export function countReliantWrites(writes: readonly Write[], changes: readonly C
 export function isReliantWrite(write: Write, change: Change): boolean {
   if (write.method === 'DELETE' || change.action === 'release') return true;
   if (write.method === 'POST') return false;
-  const left = listLeftAlone(change);
+  const { ignored: left = [] } = change;
   return listSentFieldNames(write).some((field) => isIgnoredInPart(left, field));
-}
-
-/** The parts of the spec that keep their live values: ignored ones, and drift that is not reverted. */
-export function listLeftAlone({ ignored = [], kept = [] }: Change): readonly string[] {
-  return [...ignored, ...kept];
 }

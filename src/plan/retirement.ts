@@ -77,7 +77,6 @@ interface RetirementDecision extends Omit<DecidedResource, 'keepOldForMs'> {
   readonly retiresAt: string;
   readonly differences: readonly Difference[];
   readonly notes: readonly string[];
-  readonly kept: readonly string[];
   readonly leftToOthers: readonly LeftValue[];
   readonly form: undefined;
 }
@@ -88,7 +87,7 @@ export function decideRetirement(
   successor: DecidedResource,
   context: RetirementContext,
 ): RetirementDecision {
-  const plain = { pair, differences: [], notes: [], kept: [], leftToOthers: [], form: undefined };
+  const plain = { pair, differences: [], notes: [], leftToOthers: [], form: undefined };
   const retiresAt = successor.pair.live?.mark?.retires?.at ?? '';
   const decision = { ...plain, retiresAt };
   if (context.mode === 'release') return { ...decision, action: 'release', reason: 'only its mark is removed' };

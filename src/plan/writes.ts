@@ -330,7 +330,7 @@ function findWrittenValue(name: string, field: Field, { written, normal }: Desir
 
 /** The mark that a change sets, before the token of a new credential is delivered. */
 function createMarkDraft(change: Change, stack: string): MarkDraft {
-  const { address, desired = {}, live, ignored = [], kept = [], protect = false } = change;
+  const { address, desired = {}, ignored = [], protect = false } = change;
   const kind = getKind(change.kind);
   const user = desired['metadata'];
   const draft: MarkDraft = {
@@ -339,10 +339,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
     protect,
     delivered: isDelivered(kind, change),
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
-    ...computeMarkDigests(kind, desired, {
-      ignored,
-      kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])),
-    }),
+    ...computeMarkDigests(kind, desired, ignored),
     ...keepRefusal(change),
     ...keepRetirement(change),
     ...pickSwitches(change),

@@ -201,7 +201,6 @@ export const CHANGE_SCHEMA = z.strictObject({
   otherSpellings: optional(z.array(OTHER_SPELLING_SCHEMA)).describe(
     'Texts that the service spells differently, which is not a difference. For information.',
   ),
-  kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
     z.strictObject({ id: z.string(), spec: optional(spec), mark: optional(mark), switches: optional(switches) }),
   ).describe('The live resource that the change starts from.'),
@@ -311,7 +310,6 @@ export const PLAN_MEMBERS = z
       .strictObject({
         rotate: texts.describe('Addresses of --rotate.'),
         retire: texts.describe('Addresses of --retire.'),
-        keepDrift: z.boolean().describe('Whether --no-revert-drift was given.'),
       })
       .describe('Options of the run that made the plan.'),
     targets: texts,

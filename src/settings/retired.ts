@@ -55,6 +55,12 @@ export const RETIRED: readonly Retired[] = [
     page: 'docs/how-to/deletes.md',
   },
   {
+    flags: ['--no-revert-drift'],
+    instead:
+      'Write what is right into the manifests with edgewise accept; leave out a resource that is to wait with --exclude ADDRESS.',
+    page: 'docs/how-to/drift.md',
+  },
+  {
     flags: ['--skip-rejected'],
     instead: 'Leave the change out with --exclude ADDRESS.',
     page: 'docs/how-to/deletes.md',

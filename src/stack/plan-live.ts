@@ -38,8 +38,6 @@ export interface PlanOptions {
   readonly retire?: readonly string[] | undefined;
   /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
   readonly takeOver?: readonly string[] | undefined;
-  /** If false, the plan does not change a field that differs only because the live value drifted. Default: true. */
-  readonly revertDrift?: boolean | undefined;
   /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
@@ -152,7 +150,6 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     rotated: approved && listFinishedRotations(approved, read, rotate),
     retire: request.retire ?? [],
     approvedDeletes: approved && listDeletedIds(approved),
-    keepDrift: request.revertDrift === false,
     findTaker: request.findTaker,
     keptPrunes: request.keptPrunes,
     isInRun: request.isInRun,

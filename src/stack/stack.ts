@@ -312,7 +312,7 @@ export interface Stack extends AsyncDisposable {
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends ApplyRunOptions,
-    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'takeOver' | 'revertDrift' | 'rehearsal'> {
+    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'takeOver' | 'rehearsal'> {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */

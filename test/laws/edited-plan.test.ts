@@ -46,14 +46,11 @@ const WAYS: readonly (readonly [string, Prepare])[] = [
   ['changes resources', ([first, second]) => createSavedPlan(first, second)],
   ['prunes duplicates', ([first, second]) => createSavedPlan(first, second, copyEverything)],
   ['is narrowed', ([first, second = []]) => createSavedPlan(first, second, undefined, toTargets(second))],
-  ['leaves drift', ([first, second]) => createSavedPlan(first, second, undefined, KEEPING)],
   ['takes over', createTakeOverPlan],
 ];
 
 /** The state of an interrupted apply, before a user edits the plan file. */
 const BROKEN: readonly (readonly [string, Prepare])[] = [...WAYS, ['broke off', createUndeliveredPlan]];
-
-const KEEPING: PlanOptions = { revertDrift: false };
 
 function toTargets(stack: TestStack): PlanOptions {
   const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');

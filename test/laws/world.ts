@@ -53,7 +53,6 @@ export interface PlanOptions {
   /** Wraps the transport of the reads. */
   readonly over?: (inner: Transport) => Transport;
   readonly takeOver?: readonly string[];
-  readonly keepDrift?: boolean;
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
   readonly mode?: Plan['mode'];
@@ -166,7 +165,6 @@ export class World {
       mode = 'apply',
       targets = [],
       exclusions = [],
-      keepDrift = false,
       rotate = [],
       retire = [],
       takeOver = [],
@@ -206,7 +204,6 @@ export class World {
       now: this.now(),
       rotate,
       retire,
-      keepDrift,
     };
   }
 

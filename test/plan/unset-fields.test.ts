@@ -80,7 +80,7 @@ describe('an owner that a manifest no longer sets', () => {
     expect(drift.stdout).toContain('owner_id: usr_bot → (no longer in the manifest)\n');
     expect(drift.stdout).toContain('warning[unset-field-kept]');
     recorder.take();
-    expect(await edgewise('apply --yes --no-revert-drift')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(recorder.take().map(({ method }) => method)).toEqual([...Array(6).fill('GET'), 'PATCH']);
     const again = await edgewise('plan --detailed-exitcode');
     expect(again.stdout).not.toContain('unset-field-kept');

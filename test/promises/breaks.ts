@@ -304,13 +304,6 @@ export const BROKEN_PROMISES = {
     test: 'apply/relied-state',
     title: 'sends the ignored values as they are live, and keeps the metadata of others beside the mark',
   },
-  'drift that is kept is reverted': {
-    file: 'src/plan/decide.ts',
-    from: 'const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];',
-    to: 'const kept: readonly string[] = [];',
-    test: 'scenarios/keeps-drift-on-request',
-    title: 'keeps-drift-on-request',
-  },
   'a POST that may have worked is sent again': {
     file: 'src/client/retry.ts',
     from: 'POST: { unsent: 4, network: 1, throttled: 10, server: 1 }',

@@ -111,8 +111,8 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       'an equal value in another form is a difference',
       'every spelling is a difference',
     ],
-    'What you leave to others is never set back.': ['an ignored field is sent', 'drift that is kept is reverted'],
-    'If a write must carry values under `lifecycle.ignore` or `--no-revert-drift`, they are read again right before.': [
+    'What you leave to others is never set back.': ['an ignored field is sent'],
+    'If a write must carry values under `lifecycle.ignore`, they are read again right before.': [
       'ignored values are sent as they were planned',
     ],
 

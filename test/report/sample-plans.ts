@@ -29,7 +29,7 @@ export function createPlan(parts: Partial<Plan> = {}): Plan {
       rateLimit: 'none',
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
     },
-    options: { rotate: [], retire: [], keepDrift: false },
+    options: { rotate: [], retire: [] },
     targets: [],
     takeOver: [],
     inputs: [],

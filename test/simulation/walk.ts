@@ -277,7 +277,6 @@ function chooseFlags(stack: TestStack, chance: SeededRandom): readonly string[] 
     ...(chance.isLucky(0.7) ? ['--allow-deletes'] : []),
     ...(chance.isLucky(0.5) ? allowed : []),
     ...(kind !== '' && chance.isLucky(0.15) ? ['--target', toAddress(kind, name)] : []),
-    ...(chance.isLucky(0.1) ? ['--no-revert-drift'] : []),
     ...(kind !== '' && chance.isLucky(0.15) ? ['--exclude', toAddress(kind, name)] : []),
   ];
 }

@@ -82,7 +82,6 @@ export function addPlanOptions(command: Command): Command {
   const rotating = addRotationOptions(addScopeOptions(command));
   return addSettingOption(addSettingOption(rotating, 'tokenDirectory'), 'tokenCommand')
     .addOption(createAllowDeletesOption())
-    .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
       inTopic(
         'many-stacks',

@@ -77,9 +77,9 @@ const MANIFESTS = 'MANIFESTS';
  */
 export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
   const { options, targets: target, exclusions: exclude = [], takeOver } = plan;
-  const { rotate, retire, keepDrift } = options;
+  const { rotate, retire } = options;
   if (rotate.length + retire.length + takeOver.length > 0) return undefined;
-  const flags = { target, exclude, allowProtected: [], revertDrift: !keepDrift };
+  const flags = { target, exclude, allowProtected: [] };
   return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
 }
 
@@ -107,7 +107,6 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
     ...(flags.retire ?? []).flatMap((address) => ['--retire', address]),
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
-    ...(flags.revertDrift === false ? ['--no-revert-drift'] : []),
     ...(flags.rehearsal === false ? ['--no-rehearsal'] : []),
   ];
 }

@@ -18,8 +18,6 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly retire?: readonly string[];
   /** Other stacks whose resources may be taken over. */
   readonly takeOver?: readonly string[];
-  /** False with --no-revert-drift. */
-  readonly revertDrift?: boolean;
   /** Files and folders of policies. */
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
@@ -46,7 +44,6 @@ export function toPlanOptions(
     rotate,
     retire,
     takeOver,
-    revertDrift: flags.revertDrift !== false,
     rehearsal: flags.rehearsal !== false,
   };
 }

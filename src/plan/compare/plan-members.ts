@@ -61,7 +61,6 @@ const SETTINGS_MEMBERS: RulesOf<PlanSettings> = {
 const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
   rotate: { rule: 'equal', name: '--rotate', isSet: true },
   retire: { rule: 'equal', name: '--retire', isSet: true },
-  keepDrift: { rule: 'equal', name: '--no-revert-drift' },
 };
 
 const DIFFERENCE_MEMBERS: RulesOf<Difference> = {
@@ -117,7 +116,6 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
   due: FOR_READERS,
   leftToOthers: FOR_READERS,
   otherSpellings: FOR_READERS,
-  kept: { rule: 'free', because: 'what is not reverted is not in the differences' },
   reason: FOR_READERS,
   notes: FOR_READERS,
   labels: FOR_READERS,

@@ -18,6 +18,7 @@ import {
 import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { FormatOptions } from '../report.ts';
 import { type ChangeView, createChangeView, type SummaryClauseView } from './change-view.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
@@ -124,7 +125,11 @@ export interface UnmanagedResourceView {
 
 export function createDriftView(
   compared: Drift,
-  { isPart = false, unmanaged = listUnmanaged([compared]) }: Pick<FormatOptions, 'isPart' | 'unmanaged'> = {},
+  {
+    isPart = false,
+    unmanaged = listUnmanaged([compared]),
+    folder,
+  }: Pick<FormatOptions, 'isPart' | 'unmanaged' | 'folder'> = {},
 ): DriftView {
   const drift = redactDrift(compared);
   const { unowned, changes } = drift;
@@ -151,7 +156,7 @@ export function createDriftView(
       unmanaged: countBy(unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       ofOtherStacks: countBy(unowned.flatMap(({ stack }) => stack ?? [])),
     }),
-    hints: listHints(drift, scene),
+    hints: listHints(drift, { folder }),
     requests: [isPart ? '' : formatReadRequestsSentence(drift.requests.read), formatSkippedSentence(drift.skipped)]
       .filter(Boolean)
       .join(' '),
@@ -228,7 +233,10 @@ export const UNMANAGED_WORDING = {
   hint: 'To adopt a resource, write a manifest with its id in lifecycle.adopt. The command edgewise export writes such manifests.',
 } as const;
 
-function listHints({ changes, diagnostics, violations }: Drift, { refused }: DriftScene): readonly string[] {
+function listHints(
+  { changes, diagnostics, violations }: Drift,
+  { folder }: Pick<FormatOptions, 'folder'>,
+): readonly string[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
     ...(errors === 0 ? [] : [`${formatCount(errors, 'error')}.`]),
@@ -237,20 +245,40 @@ function listHints({ changes, diagnostics, violations }: Drift, { refused }: Dri
       return `${message.replace(/[.]$/, '')}${whose}. ${remedy.replaceAll('\n', ' ')}`;
     }),
   ];
-  const isKept = changes.some(
-    ({ action, address, differences }) => action === 'update' && !refused.has(address) && differences.some(isOnlyDrift),
-  );
   return [
     ...(changes.some(isDriftedResource) ? [UNKNOWN_WHO] : []),
     ...reasons.map((reason) => `The next apply would be refused: ${reason}`),
-    ...(isKept ? [TO_KEEP] : []),
+    ...listAcceptHints(changes, folder),
   ];
 }
 
 const UNKNOWN_WHO =
   'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
 
-const TO_KEEP = 'To keep a change, copy it into the manifests. To leave drift for now, apply with --no-revert-drift.';
+/** Names the command that writes what was changed at the service, and not in the manifest too, into the manifests. */
+function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): readonly string[] {
+  const names = changes.flatMap(({ address, besideId, differences }) => {
+    const fields = new Set(
+      differences.filter((one) => isOfService(one) && one.origin !== 'both').flatMap(({ field }) => field ?? []),
+    );
+    return besideId === undefined ? Array.from(fields, (field) => `${address}:${field}`) : [];
+  });
+  if (names.length === 0) return [];
+  const isLong = names.length > MAX_NAMED;
+  const words = [
+    'edgewise',
+    'accept',
+    ...(isLong ? ['--all'] : names),
+    ...(folder === '.' ? [] : [escapePath(folder)]),
+  ];
+  const others = isLong ? ` It lists the fields that have to be named, such as ${toPrintable(names[0] ?? '')}.` : '';
+  return [
+    `To keep a change, write it into the manifests: ${toPrintable(words.map(quoteForShell).join(' '))}${others === '' ? '' : `.${others}`}`,
+  ];
+}
+
+/** More names do not fit on a few lines. */
+const MAX_NAMED = 6;
 
 function isOnlyDrift({ origin }: Difference): boolean {
   return origin === 'drift';

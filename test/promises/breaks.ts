@@ -579,27 +579,6 @@ export const BROKEN_PROMISES = {
     test: 'cli/unkept-marks',
     title: 'gets it back if it %s, four times',
   },
-  'a service that keeps no marks gets further writes': {
-    file: 'src/apply/perform-write.ts',
-    from: 'context.endUnmanageable();',
-    to: 'return;',
-    test: 'cli/unkept-marks',
-    title: 'gets no further writes',
-  },
-  'the mark of a creation has no room': {
-    file: 'src/apply/check-response.ts',
-    from: "write.method === 'POST' ? createLongestMark(kind, mark) : undefined",
-    to: 'undefined',
-    test: 'cli/unkept-marks',
-    title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',
-  },
-  'a credential is created beside a delivered one': {
-    file: 'src/plan/decide-plan.ts',
-    from: '...listLostMarkErrors(decisions, live, stack),',
-    to: '',
-    test: 'cli/unkept-marks',
-    title: 'keeps the delivered credential, and the next plan creates no other',
-  },
   'an id in an answer is always ours': {
     file: 'src/apply/judge-creation.ts',
     from: "if (why !== undefined) return { whose: 'unknown', why };\n  return showsSentMark",

@@ -87,13 +87,13 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     ],
     'A new resource without its whole mark is deleted, and the run ends: such a service cannot be managed.': [
       'a new resource without its mark stays',
-      'a service that keeps no marks gets further writes',
     ],
-    'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': [
-      'the mark of a creation has no room',
-    ],
+    'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': {
+      test: 'cli/unkept-marks',
+      title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',
+    },
     'A delivered credential stays, and no other is created beside one with the same fields and no metadata; one without any field set cannot be found.':
-      ['a credential is created beside a delivered one'],
+      { test: 'cli/unkept-marks', title: 'keeps the delivered credential, and the next plan creates no other' },
     'The token of one that the service stores differently than requested is never delivered.': [
       'what differs from the request is delivered',
     ],

@@ -21,5 +21,5 @@ it('a key file without a key is an error that names the file', async () => {
   onTestFinished(() => rm(cwd, { recursive: true }));
   await writeFile(join(cwd, 'api-key'), ' \n');
   const env = { EDGEWISE_API_KEY_FILE: 'api-key' };
-  expect(() => readApiKey({ env, cwd }, {})).toThrow('The API key file api-key is empty.');
+  expect(() => readApiKey({ env, cwd }, { keyEnv: undefined })).toThrow('The API key file api-key is empty.');
 });

@@ -203,7 +203,8 @@ function createListSchema(type: ListType, use: SchemaUse): z.ZodType {
   if (use === 'response') return z.union([z.array(member), member]);
   const isInput = use !== 'document';
   const list = isInput && type.minItems > 0 ? z.array(member).min(type.minItems) : z.array(member);
-  return type.orSingle && isInput ? z.union([list, member]) : list;
+  // A request may have one member as well. The server makes a list of it first, so that generators see lists only.
+  return type.orSingle && use === 'manifest' ? z.union([list, member]) : list;
 }
 
 function createMapSchema(type: MapType, use: SchemaUse): z.ZodType {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
 import { convertSnakeToPascalCase, OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
-import { formatIdPattern, listPathIdNamesOfKind, listPathParameters } from '../kinds/paths.ts';
+import { formatIdPattern, listPathParameters } from '../kinds/paths.ts';
 import { isReferable } from '../kinds/references.ts';
 import { DEFAULT_VERSION_HEADER_NAME, OPERATION_ID_HEADER, SERVICE_API_VERSION } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -16,7 +16,7 @@ function refToSchema(name: string): JsonObject {
 function findRequestSchemaName({ action, kind, module }: Operation): string | undefined {
   if (action === 'create') return `${kind.name}Create`;
   if (action === 'update') return `${kind.name}Update`;
-  return action === 'replace-module' ? `${toModuleName(kind, module?.name)}Replace` : undefined;
+  return action === 'replace-module' ? `${toModuleName(kind, module?.name)}Mutate` : undefined;
 }
 
 /** Returns the name of the schema of an operation's successful response. `undefined` if the response has no body. */
@@ -32,7 +32,7 @@ function createComponentSchemas(): JsonObject {
     ...createRequestEntries(operation),
     ...createResponseEntries(operation),
   ]);
-  return { ...Object.fromEntries(named), Error: ERROR };
+  return { ...Object.fromEntries(named), Error: ERROR, Version: VERSION };
 }
 
 type Entry = readonly [name: string, schema: JsonObject];
@@ -57,14 +57,13 @@ const ERROR: JsonObject = {
   additionalProperties: false,
 };
 
+const VERSION: JsonObject = { type: 'string', enum: [SERVICE_API_VERSION], description: 'A version of the API.' };
+
 function createRequestEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
   const name = findRequestSchemaName(operation);
   if (name === undefined) return [];
-  if (module !== undefined)
-    return createEntries(name, createModuleBodySchema(module.field, 'request'), (body) =>
-      createReplaceSchema(kind, body),
-    );
+  if (module !== undefined) return createEntries(name, createModuleBodySchema(module.field, 'request'));
   const isUpdate = action === 'update';
   const schema = createRequestBodySchema(kind, isUpdate ? 'update' : 'create');
   return createEntries(name, schema, (body) => (isUpdate ? { ...body, minProperties: 1 } : body));
@@ -102,18 +101,6 @@ function createListResponseSchema(kind: Kind): JsonObject {
     required: [key, 'uri', 'next_page_uri'],
     additionalProperties: false,
   };
-}
-
-/** The schema of a body: the module itself, or an object with the module under `module` and the ids of the path. */
-function createReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
-  const ids = listPathIdNamesOfKind(kind).map((name) => [name, { type: 'string', description: 'Ignored.' }] as const);
-  const wrapped = {
-    type: 'object',
-    properties: { ...Object.fromEntries(ids), module },
-    required: ['module'],
-    additionalProperties: false,
-  };
-  return { oneOf: [module, wrapped] };
 }
 
 /**
@@ -364,7 +351,7 @@ function createComponentParameters(versionHeader: string): JsonObject {
     in: 'header',
     required: true,
     description: 'Version of the API.',
-    schema: { type: 'string', enum: [SERVICE_API_VERSION] },
+    schema: refToSchema('Version'),
   };
   return { version, limit: LIMIT };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { createManifestJsonSchema } from './manifest.ts';
 import { createOpenApiDocument } from './openapi.ts';
+import { createOpenApi30Document } from './openapi-3.0.ts';
 import { createResultJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
@@ -24,6 +25,12 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
     file: 'openapi.json',
     about: 'the API of the bundled server',
     toSchema: createOpenApiDocument,
+  },
+  {
+    name: 'openapi3.0',
+    file: 'openapi-3.0.json',
+    about: 'the same, for tools that do not read OpenAPI 3.1',
+    toSchema: createOpenApi30Document,
   },
 ];
 

@@ -107,7 +107,7 @@ function dropIgnored(kind: Kind, body: JsonObject, isNullIgnored: (name: string)
 
 /**
  * Drops what published clients send for values that are not specified: null in a field that the API does not have, and
- * an empty text in place of a time, an id, or a word of a list.
+ * an empty text in place of a time, an id, or a word of a list. Makes a list of one member where it may be alone.
  */
 function dropUnspecified({ fields }: ObjectType, value: JsonObject): JsonObject {
   const kept = Object.entries(value).filter(([name, member]) => {
@@ -119,7 +119,8 @@ function dropUnspecified({ fields }: ObjectType, value: JsonObject): JsonObject 
 }
 
 function dropUnspecifiedIn(type: FieldType, value: Json): Json {
-  return mapDirectMembers(type, value, { visit: dropUnspecifiedIn, visitFields: dropUnspecified });
+  const isSingle = type.type === 'list' && type.orSingle && isJsonObject(value);
+  return mapDirectMembers(type, isSingle ? [value] : value, { visit: dropUnspecifiedIn, visitFields: dropUnspecified });
 }
 
 const UNSPECIFIED_IF_EMPTY: ReadonlySet<FieldType['type']> = new Set(['timestamp', 'reference', 'enum']);

@@ -36,7 +36,7 @@ describe('completion', () => {
     ['drift --report met', ['metrics=']],
     ['plan --report met', []],
     ['export IPR', ['IPRestriction']],
-    ['schema op', ['openapi']],
+    ['schema op', ['openapi', 'openapi3.0']],
     ['explain no-ba', ['no-backend']],
     ['plan --target ', ['TCPEdge/postgres', 'Credential/agent']],
     ['plan --target=T', ['--target=TCPEdge/postgres']],

@@ -163,7 +163,7 @@ describe('the fields of a body', () => {
     ['/edges/tcp', 'policy.inbound[0].name', { policy: { inbound: [{ name: '\udc00' }] } }],
     [
       '/edges/tcp',
-      'policy.inbound.actions.config.a[0]["b\\u0000"]',
+      'policy.inbound[0].actions[0].config.a[0]["b\\u0000"]',
       { policy: { inbound: { actions: { type: 'log', config: { a: [{ 'b\0': 1 }] } } } } },
     ],
     ['/backends/weighted', 'backends["bkdtg_1\\u0000"]', { backends: { 'bkdtg_1\0': 1 } }],

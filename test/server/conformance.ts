@@ -83,18 +83,24 @@ async function checkRequest(operation: JsonObject, request: Request): Promise<vo
 }
 
 /**
- * Removes members that the server ignores and the document does not show, because generators would create fields for them: the id, nulls, and
- * empty texts in place of unspecified values.
+ * Removes what the server accepts and the document does not show, because generators would create fields or unions for it: the id, nulls, empty
+ * texts in place of unspecified values, one member in place of a list, and what is around a module.
  */
-function withoutTolerated({ id: _, ...body }: JsonObject): JsonObject {
-  return getObject(withoutEmpty(body));
+function withoutTolerated({ id: _, module, ...body }: JsonObject): JsonObject {
+  return getObject(withoutEmpty(module ?? body));
 }
+
+/** Members that may be one rule or one action instead of a list. */
+const LISTS: ReadonlySet<string> = new Set(['inbound', 'outbound', 'actions']);
 
 function withoutEmpty(value: Json): Json {
   if (isJsonArray(value)) return value.map(withoutEmpty);
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([, member]) => member !== null && member !== '');
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutEmpty(member)]));
+  const members = kept.map(
+    ([name, member]) => [name, LISTS.has(name) && isJsonObject(member) ? [member] : member] as const,
+  );
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutEmpty(member)]));
 }
 
 function checkBody(content: JsonObject, value: Json, what: string): void {

@@ -47,13 +47,15 @@ func driveEdges(ctx context.Context, client *ClientWithResponses) {
 	listed := done(client.ListWeightedBackendsWithResponse(ctx, &ListWeightedBackendsParams{ServiceVersion: N2})).JSON200
 	expect(len(listed.Backends) == 1, "one backend")
 
-	var actions PolicyRuleMutate_Actions
 	config := map[string]any{"enforce": true, "allow": []string{"203.0.113.0/24"}}
-	must(actions.FromPolicyRuleMutateActions0([]PolicyActionMutate{{Type: "restrict-ips", Config: &config}}))
-	var inbound TCPEdgePolicyMutate_Inbound
-	must(inbound.FromTCPEdgePolicyMutateInbound0([]PolicyRuleMutate{{Name: to("office"), Actions: &actions}}))
-	body := TCPEdgeCreate{Hostports: &[]string{"1.tcp.example.net:20001"}, Policy: &TCPEdgePolicyMutate{Inbound: &inbound}}
+	restrict, log := PolicyActionMutate{Type: "restrict-ips", Config: &config}, PolicyActionMutate{Type: "log"}
+	rules := []PolicyRuleMutate{
+		{Name: to("office"), Actions: &[]PolicyActionMutate{restrict, log}},
+		{Name: to("others"), Actions: &[]PolicyActionMutate{log, {Type: "deny"}}},
+	}
+	body := TCPEdgeCreate{Hostports: &[]string{"1.tcp.example.net:20001"}, Policy: &TCPEdgePolicyMutate{Inbound: &rules}}
 	edge := done(client.CreateTCPEdgeWithResponse(ctx, &CreateTCPEdgeParams{ServiceVersion: N2}, body)).JSON201
+	expect(len(edge.Policy.Inbound) == 2 && edge.Policy.Inbound[1].Actions[1].Type == "deny", "two rules of two actions")
 	stored := edge.Policy.Inbound[0].Actions[0].Config
 	expect(stored != nil && (*stored)["enforce"] == true, "the configuration")
 	description := DescriptionMutate("a")
@@ -63,14 +65,12 @@ func driveEdges(ctx context.Context, client *ClientWithResponses) {
 	edges := done(client.ListTCPEdgesWithResponse(ctx, &ListTCPEdgesParams{ServiceVersion: N2, Limit: to(1)})).JSON200
 	expect(len(edges.TcpEdges) == 1, "one edge")
 
-	var module TCPEdgeBackendReplace
-	must(module.FromTCPEdgeBackendMutate(TCPEdgeBackendMutate{BackendId: backend.Id}))
+	module := TCPEdgeBackendMutate{BackendId: backend.Id}
 	done(client.ReplaceTCPEdgeBackendWithResponse(ctx, edge.Id, &ReplaceTCPEdgeBackendParams{ServiceVersion: N2}, module))
 	shown := done(client.GetTCPEdgeBackendWithResponse(ctx, edge.Id, &GetTCPEdgeBackendParams{ServiceVersion: N2})).JSON200
 	expect(shown.Backend.Id == backend.Id, "the backend")
 	done(client.DeleteTCPEdgeBackendWithResponse(ctx, edge.Id, &DeleteTCPEdgeBackendParams{ServiceVersion: N2}))
-	var restriction TCPEdgeIpRestrictionReplace
-	must(restriction.FromTCPEdgeIpRestrictionMutate(TCPEdgeIpRestrictionMutate{IpPolicyIds: []string{"ipp_office"}}))
+	restriction := TCPEdgeIpRestrictionMutate{IpPolicyIds: []string{"ipp_office"}}
 	done(client.ReplaceTCPEdgeIpRestrictionWithResponse(ctx, edge.Id, &ReplaceTCPEdgeIpRestrictionParams{ServiceVersion: N2}, restriction))
 	done(client.GetTCPEdgeIpRestrictionWithResponse(ctx, edge.Id, &GetTCPEdgeIpRestrictionParams{ServiceVersion: N2}))
 	done(client.DeleteTCPEdgeIpRestrictionWithResponse(ctx, edge.Id, &DeleteTCPEdgeIpRestrictionParams{ServiceVersion: N2}))
@@ -124,27 +124,23 @@ func driveOthers(ctx context.Context, client *ClientWithResponses) {
 
 func driveModules(ctx context.Context, client *ClientWithResponses) {
 	const edge, route = "edghts_shop", "edghtsrt_shop"
-	var tls HTTPSEdgeMutualTlsReplace
-	must(tls.FromHTTPSEdgeMutualTlsMutate(HTTPSEdgeMutualTlsMutate{CertificateAuthorityIds: []string{"ca_team"}}))
+	tls := HTTPSEdgeMutualTlsMutate{CertificateAuthorityIds: []string{"ca_team"}}
 	done(client.ReplaceHTTPSEdgeMutualTlsWithResponse(ctx, edge, &ReplaceHTTPSEdgeMutualTlsParams{ServiceVersion: N2}, tls))
 	done(client.GetHTTPSEdgeMutualTlsWithResponse(ctx, edge, &GetHTTPSEdgeMutualTlsParams{ServiceVersion: N2}))
 	done(client.DeleteHTTPSEdgeMutualTlsWithResponse(ctx, edge, &DeleteHTTPSEdgeMutualTlsParams{ServiceVersion: N2}))
 
-	var breaker HTTPSEdgeRouteCircuitBreakerReplace
-	must(breaker.FromHTTPSEdgeRouteCircuitBreakerMutate(HTTPSEdgeRouteCircuitBreakerMutate{NumBuckets: to(10)}))
+	breaker := HTTPSEdgeRouteCircuitBreakerMutate{NumBuckets: to(10)}
 	done(client.ReplaceHTTPSEdgeRouteCircuitBreakerWithResponse(ctx, edge, route, &ReplaceHTTPSEdgeRouteCircuitBreakerParams{ServiceVersion: N2}, breaker))
 	shown := done(client.GetHTTPSEdgeRouteCircuitBreakerWithResponse(ctx, edge, route, &GetHTTPSEdgeRouteCircuitBreakerParams{ServiceVersion: N2})).JSON200
 	expect(shown.NumBuckets == 10, "the buckets")
 	done(client.DeleteHTTPSEdgeRouteCircuitBreakerWithResponse(ctx, edge, route, &DeleteHTTPSEdgeRouteCircuitBreakerParams{ServiceVersion: N2}))
 
-	var headers HTTPSEdgeRouteRequestHeadersReplace
-	must(headers.FromHTTPSEdgeRouteRequestHeadersMutate(HTTPSEdgeRouteRequestHeadersMutate{Add: &map[string]string{"x-environment": "production"}}))
+	headers := HTTPSEdgeRouteRequestHeadersMutate{Add: &map[string]string{"x-environment": "production"}}
 	done(client.ReplaceHTTPSEdgeRouteRequestHeadersWithResponse(ctx, edge, route, &ReplaceHTTPSEdgeRouteRequestHeadersParams{ServiceVersion: N2}, headers))
 	done(client.GetHTTPSEdgeRouteRequestHeadersWithResponse(ctx, edge, route, &GetHTTPSEdgeRouteRequestHeadersParams{ServiceVersion: N2}))
 	done(client.DeleteHTTPSEdgeRouteRequestHeadersWithResponse(ctx, edge, route, &DeleteHTTPSEdgeRouteRequestHeadersParams{ServiceVersion: N2}))
 
-	var filter HTTPSEdgeRouteUserAgentFilterReplace
-	must(filter.FromHTTPSEdgeRouteUserAgentFilterMutate(HTTPSEdgeRouteUserAgentFilterMutate{Deny: &[]string{"bot"}}))
+	filter := HTTPSEdgeRouteUserAgentFilterMutate{Deny: &[]string{"bot"}}
 	done(client.ReplaceHTTPSEdgeRouteUserAgentFilterWithResponse(ctx, edge, route, &ReplaceHTTPSEdgeRouteUserAgentFilterParams{ServiceVersion: N2}, filter))
 	done(client.GetHTTPSEdgeRouteUserAgentFilterWithResponse(ctx, edge, route, &GetHTTPSEdgeRouteUserAgentFilterParams{ServiceVersion: N2}))
 	done(client.DeleteHTTPSEdgeRouteUserAgentFilterWithResponse(ctx, edge, route, &DeleteHTTPSEdgeRouteUserAgentFilterParams{ServiceVersion: N2}))

@@ -33,14 +33,16 @@ def drive_edges():
     assert len(call("weighted_backend.list_weighted_backends").backends) == 1
 
     config = {"enforce": True, "allow": ["203.0.113.0/24"], "ip_policies": ["ipp_office"]}
-    rule = {"name": "office", "expressions": [], "actions": [{"type": "restrict-ips", "config": config}]}
+    office = {"name": "office", "expressions": [], "actions": [{"type": "restrict-ips", "config": config}, {"type": "log"}]}
+    others = {"name": "others", "expressions": [], "actions": [{"type": "log"}, {"type": "deny"}]}
     edge = call(
         "tcp_edge.create_tcp_edge",
         model=models.TCPEdgeCreate,
         hostports=["1.tcp.example.net:20001"],
-        policy={"inbound": [rule]},
+        policy={"inbound": [office, others]},
     )
     assert edge.policy.inbound[0].actions[0].config.to_dict() == config
+    assert [action.type_ for action in edge.policy.inbound[1].actions] == ["log", "deny"]
     call("tcp_edge.update_tcp_edge", edge.id, model=models.TCPEdgeUpdate, description="a")
     assert call("tcp_edge.get_tcp_edge", edge.id).description == "a"
     assert len(call("tcp_edge.list_tcp_edges").tcp_edges) == 1

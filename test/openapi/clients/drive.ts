@@ -41,11 +41,19 @@ expect((await succeed(client.GET('/backends/weighted/{id}', one(backend.id)))).i
 expect((await succeed(client.GET('/backends/weighted', { params }))).backends.length === 1, 'one backend');
 
 const config = { allow: ['203.0.113.0/24'], enforce: true, ip_policies: ['ipp_office'] };
-const policy = { inbound: [{ name: 'office', expressions: [], actions: [{ type: 'restrict-ips', config }] }] };
+const inbound = [
+  { name: 'office', expressions: [], actions: [{ type: 'restrict-ips', config }, { type: 'log' }] },
+  { name: 'others', expressions: [], actions: [{ type: 'log' }, { type: 'deny' }] },
+];
+const policy = { inbound };
 const edge = await succeed(
   client.POST('/edges/tcp', { params, body: { hostports: ['1.tcp.example.net:20001'], policy } }),
 );
 expect(JSON.stringify(edge.policy?.inbound?.[0]?.actions?.[0]?.config) === JSON.stringify(config), 'the configuration');
+expect(
+  edge.policy?.inbound?.length === 2 && edge.policy.inbound[1]?.actions[1]?.type === 'deny',
+  'two rules of two actions',
+);
 await succeed(client.PATCH('/edges/tcp/{id}', { ...one(edge.id), body: { description: 'a' } }));
 expect((await succeed(client.GET('/edges/tcp/{id}', one(edge.id)))).description === 'a', 'the new description');
 expect(
@@ -134,3 +142,6 @@ expect((await succeed(client.GET('/abuse_reports/{id}', one(report.id)))).status
 // The types must reject this: a number is not a description.
 // @ts-expect-error
 void (() => client.PATCH('/edges/tcp/{id}', { ...one(edge.id), body: { description: 1 } }));
+// One rule is no list of rules.
+// @ts-expect-error
+void (() => client.PATCH('/edges/tcp/{id}', { ...one(edge.id), body: { policy: { inbound: { name: 'a' } } } }));

@@ -47,17 +47,27 @@ func driveEdges(ctx context.Context, c *api.Client) {
 	listed := as[*api.WeightedBackendListHeaders](c.ListWeightedBackends(ctx, api.ListWeightedBackendsParams{ServiceVersion: v})).Response
 	expect(len(listed.Backends) == 1, "one backend")
 
-	body := &api.TCPEdgeCreate{Hostports: api.NewOptNilStringArray([]string{"1.tcp.example.net:20001"}), Description: api.NewOptNilDescriptionMutate("a")}
+	log, deny := api.PolicyActionMutate{Type: "log"}, api.PolicyActionMutate{Type: "deny"}
+	rule := func(name string) api.PolicyRuleMutate {
+		actions := []api.PolicyActionMutate{log, deny}
+		return api.PolicyRuleMutate{Name: api.NewOptNilString(name), Actions: api.NewOptNilPolicyActionMutateArray(actions)}
+	}
+	rules := api.NewOptNilPolicyRuleMutateArray([]api.PolicyRuleMutate{rule("first"), rule("second")})
+	body := &api.TCPEdgeCreate{
+		Hostports:   api.NewOptNilStringArray([]string{"1.tcp.example.net:20001"}),
+		Description: api.NewOptNilDescriptionMutate("a"),
+		Policy:      api.NewOptNilTCPEdgePolicyMutate(api.TCPEdgePolicyMutate{Inbound: rules}),
+	}
 	edge := as[*api.TCPEdgeHeaders](c.CreateTCPEdge(ctx, body, api.CreateTCPEdgeParams{ServiceVersion: v})).Response
 	as[*api.TCPEdgeHeaders](c.UpdateTCPEdge(ctx, &api.TCPEdgeUpdate{Description: api.NewOptNilString("b")}, api.UpdateTCPEdgeParams{ID: edge.ID, ServiceVersion: v}))
 	read := as[*api.TCPEdgeHeaders](c.GetTCPEdge(ctx, api.GetTCPEdgeParams{ID: edge.ID, ServiceVersion: v})).Response
 	expect(read.Description == "b", "the new description")
 	as[*api.TCPEdgeListHeaders](c.ListTCPEdges(ctx, api.ListTCPEdgesParams{Limit: api.NewOptInt(1), ServiceVersion: v}))
-	backend := api.NewTCPEdgeBackendMutateTCPEdgeBackendReplace(api.TCPEdgeBackendMutate{BackendID: pool.ID})
+	backend := &api.TCPEdgeBackendMutate{BackendID: pool.ID}
 	as[*api.TCPEdgeBackendHeaders](c.ReplaceTCPEdgeBackend(ctx, backend, api.ReplaceTCPEdgeBackendParams{ID: edge.ID, ServiceVersion: v}))
 	as[*api.TCPEdgeBackendHeaders](c.GetTCPEdgeBackend(ctx, api.GetTCPEdgeBackendParams{ID: edge.ID, ServiceVersion: v}))
 	as[*api.Gone](c.DeleteTCPEdgeBackend(ctx, api.DeleteTCPEdgeBackendParams{ID: edge.ID, ServiceVersion: v}))
-	policies := api.NewTCPEdgeIpRestrictionMutateTCPEdgeIpRestrictionReplace(api.TCPEdgeIpRestrictionMutate{IPPolicyIds: []string{"ipp_office"}})
+	policies := &api.TCPEdgeIpRestrictionMutate{IPPolicyIds: []string{"ipp_office"}}
 	as[*api.TCPEdgeIpRestrictionHeaders](c.ReplaceTCPEdgeIpRestriction(ctx, policies, api.ReplaceTCPEdgeIpRestrictionParams{ID: edge.ID, ServiceVersion: v}))
 	as[*api.TCPEdgeIpRestrictionHeaders](c.GetTCPEdgeIpRestriction(ctx, api.GetTCPEdgeIpRestrictionParams{ID: edge.ID, ServiceVersion: v}))
 	as[*api.Gone](c.DeleteTCPEdgeIpRestriction(ctx, api.DeleteTCPEdgeIpRestrictionParams{ID: edge.ID, ServiceVersion: v}))
@@ -100,23 +110,23 @@ func driveOthers(ctx context.Context, c *api.Client) {
 
 func driveModules(ctx context.Context, c *api.Client) {
 	const edge, route = "edghts_shop", "edghtsrt_shop"
-	tls := api.NewHTTPSEdgeMutualTlsMutateHTTPSEdgeMutualTlsReplace(api.HTTPSEdgeMutualTlsMutate{CertificateAuthorityIds: []string{"ca_team"}})
+	tls := &api.HTTPSEdgeMutualTlsMutate{CertificateAuthorityIds: []string{"ca_team"}}
 	as[*api.HTTPSEdgeMutualTlsHeaders](c.ReplaceHTTPSEdgeMutualTls(ctx, tls, api.ReplaceHTTPSEdgeMutualTlsParams{ID: edge, ServiceVersion: v}))
 	as[*api.HTTPSEdgeMutualTlsHeaders](c.GetHTTPSEdgeMutualTls(ctx, api.GetHTTPSEdgeMutualTlsParams{ID: edge, ServiceVersion: v}))
 	as[*api.Gone](c.DeleteHTTPSEdgeMutualTls(ctx, api.DeleteHTTPSEdgeMutualTlsParams{ID: edge, ServiceVersion: v}))
 
-	breaker := api.NewHTTPSEdgeRouteCircuitBreakerMutateHTTPSEdgeRouteCircuitBreakerReplace(api.HTTPSEdgeRouteCircuitBreakerMutate{NumBuckets: api.NewOptNilInt(10)})
+	breaker := &api.HTTPSEdgeRouteCircuitBreakerMutate{NumBuckets: api.NewOptNilInt(10)}
 	as[*api.HTTPSEdgeRouteCircuitBreakerHeaders](c.ReplaceHTTPSEdgeRouteCircuitBreaker(ctx, breaker, api.ReplaceHTTPSEdgeRouteCircuitBreakerParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 	shown := as[*api.HTTPSEdgeRouteCircuitBreakerHeaders](c.GetHTTPSEdgeRouteCircuitBreaker(ctx, api.GetHTTPSEdgeRouteCircuitBreakerParams{EdgeID: edge, ID: route, ServiceVersion: v})).Response
 	expect(shown.NumBuckets == 10, "the buckets")
 	as[*api.Gone](c.DeleteHTTPSEdgeRouteCircuitBreaker(ctx, api.DeleteHTTPSEdgeRouteCircuitBreakerParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 
-	headers := api.NewHTTPSEdgeRouteRequestHeadersMutateHTTPSEdgeRouteRequestHeadersReplace(api.HTTPSEdgeRouteRequestHeadersMutate{Remove: api.NewOptNilStringArray([]string{"x-debug"})})
+	headers := &api.HTTPSEdgeRouteRequestHeadersMutate{Remove: api.NewOptNilStringArray([]string{"x-debug"})}
 	as[*api.HTTPSEdgeRouteRequestHeadersHeaders](c.ReplaceHTTPSEdgeRouteRequestHeaders(ctx, headers, api.ReplaceHTTPSEdgeRouteRequestHeadersParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 	as[*api.HTTPSEdgeRouteRequestHeadersHeaders](c.GetHTTPSEdgeRouteRequestHeaders(ctx, api.GetHTTPSEdgeRouteRequestHeadersParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 	as[*api.Gone](c.DeleteHTTPSEdgeRouteRequestHeaders(ctx, api.DeleteHTTPSEdgeRouteRequestHeadersParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 
-	filter := api.NewHTTPSEdgeRouteUserAgentFilterMutateHTTPSEdgeRouteUserAgentFilterReplace(api.HTTPSEdgeRouteUserAgentFilterMutate{Deny: api.NewOptNilStringArray([]string{"bot"})})
+	filter := &api.HTTPSEdgeRouteUserAgentFilterMutate{Deny: api.NewOptNilStringArray([]string{"bot"})}
 	as[*api.HTTPSEdgeRouteUserAgentFilterHeaders](c.ReplaceHTTPSEdgeRouteUserAgentFilter(ctx, filter, api.ReplaceHTTPSEdgeRouteUserAgentFilterParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 	as[*api.HTTPSEdgeRouteUserAgentFilterHeaders](c.GetHTTPSEdgeRouteUserAgentFilter(ctx, api.GetHTTPSEdgeRouteUserAgentFilterParams{EdgeID: edge, ID: route, ServiceVersion: v}))
 	as[*api.Gone](c.DeleteHTTPSEdgeRouteUserAgentFilter(ctx, api.DeleteHTTPSEdgeRouteUserAgentFilterParams{EdgeID: edge, ID: route, ServiceVersion: v}))

@@ -206,7 +206,7 @@ describeInBrowsers(buildPage(), (shown) => {
     const listOverflows = () =>
       shown.page.evaluate(() => {
         const review = (document.getElementById('review') as HTMLIFrameElement).contentDocument;
-        const scrolls = 'pre, .cm-scroller, .cm-scroller *, #plain, .quiet, iframe, thead, thead *, .size';
+        const scrolls = 'pre, .cm-scroller, .cm-scroller *, #plain, .quiet, iframe, thead, thead *, .size, .side';
         const all = [...document.querySelectorAll('html, body, body *'), ...(review?.querySelectorAll('*') ?? [])];
         const wide = all.filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0);
         return wide

@@ -175,7 +175,7 @@ describeInBrowsers(folder, (shown) => {
     await open();
     const readAdvice = async (): Promise<string> =>
       [await readReview(), await read('main'), await read('#hint')].join(' ');
-    const flag = /`|\s--[a-z]|\bedgewise (?!playground)[a-z]+ /;
+    const flag = /`|\s--[a-z]|\bedgewise (?:plan|apply|explain|validate|init|export|accept|drift|destroy|release) /;
     for (const example of selectForBrowser(['rotation', 'policy', 'two-stacks', 'drift'])) {
       await choose(example);
       expect((await readAdvice()).match(flag), example).toBe(null);

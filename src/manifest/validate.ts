@@ -68,6 +68,7 @@ import { suggestSkipPattern } from './skip-files.ts';
 import { type ManifestContent, type Source, toSource } from './source.ts';
 import type { SourceText } from './source-text.ts';
 import { addDefaultsToStack, locateSetting, readStackSettings } from './stack-settings.ts';
+import { listUnusedAnchorWarnings } from './unused-anchors.ts';
 
 /**
  * Turns the bytes of manifest files into the desired state. Pure and synchronous; never throws, for any bytes. Reports
@@ -154,6 +155,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
       .map(({ document, finding }) => locateDiagnostic(document, finding)),
     ...listToolFieldWarnings(toolFields),
     ...listEmptyKeyWarnings(written),
+    ...listUnusedAnchorWarnings(written),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK_DIAGNOSTIC] : []),
     ...counter.listRest(),
   ];

@@ -51,6 +51,7 @@ export const DIAGNOSTIC_CODES = {
     'A document has an apiVersion or a kind that edgewise does not know, or that the Stack does not list.',
   'bad-field': 'A manifest has a field that its kind does not have, or lacks one that the kind requires.',
   'empty-key': 'A key below spec or lifecycle has no value, so what it would set is left out.',
+  'unused-anchor': 'A value begins with an anchor of YAML that no alias names, so its first word is no part of it.',
   'bad-value':
     'A field has a value that it does not allow: of another type or form, out of range, too long, or reserved.',
   'duplicate-claim': 'Two documents describe the same resource, or claim a value that only one may have.',

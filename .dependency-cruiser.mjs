@@ -86,6 +86,7 @@ const EFFECTS = [
   'files/boundary',
   'files/owners',
   'files/real-path',
+  'files/worktrees',
   'files/read-input',
   'files/write-file',
   'manifest/load',

@@ -30,7 +30,11 @@ export function explain(code: string): HTMLElement | undefined {
   const [body = '', remedy = ''] = section.slice(code.length).trim().split('**What to do:** ');
   const [sentence = '', meaning = ''] = body.trim().split('\n\n');
   const followable = keepFollowable(remedy.trim().replaceAll('\n', ' '));
-  const paragraphs = [sentence, meaning, ...(followable === '' ? [] : [`What to do: ${followable}`])];
+  const paragraphs = [
+    sentence,
+    keepFollowable(meaning.replaceAll('\n', ' ')),
+    ...(followable === '' ? [] : [`What to do: ${followable}`]),
+  ];
   const summary = make('summary', ['What ', make('code', code), ' means']);
   return make('details', [summary, ...paragraphs.map((text) => make('p', toProse(dropLinks(text))))]);
 }

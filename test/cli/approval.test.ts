@@ -290,7 +290,7 @@ describe('an apply after the answer yes', () => {
       await edgewise('plan m.yaml -o plan.json --allow-deletes');
       workspace.recorder.take();
       const { exitCode, stdout } = await edgewise(line, {
-        answers: ['yes'],
+        answers: [line.startsWith('destroy') ? 'test' : 'yes'],
         onAsk: () => moveMarkToOtherStack(workspace),
       });
       expect(exitCode).toBe(6);

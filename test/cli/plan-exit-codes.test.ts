@@ -151,6 +151,7 @@ const HERE = [
   ['stack/stack.ts', 'first. Nothing was written', 'the other stack was to be created before, in the same run'],
   ['run/apply-account.ts', 'the service could not be reached', 'a failure of the apply of another stack'],
   ['run/apply-account.ts', 'did not succeed', 'a failure of the apply of another stack'],
+  ['run/apply-account.ts', 'the service cannot be managed', 'a failure of the apply of another stack'],
 ] as const;
 
 /** The other refusals in these files, by the start of their messages. A plan ends with their exit code too. */

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
-const TEMPLATE = 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n';
-const AGENT = 'version: "2"\ntunnels:\n  web: { metadata: a }\n  web: { metadata: b }\n';
+/** Of a kind that only its values decide, so it may be one of edgewise. */
+const TEMPLATE = 'apiVersion: apps/v1\nkind: {{ .Values.kind }}\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n';
+const AGENT = 'kind: agent\ntunnels:\n  web: { metadata: a }\n  web: { metadata: b }\n';
 
 function toStackText(skipped?: readonly string[]): string {
   const spec = skipped === undefined ? '' : `spec: { skip_files: ${JSON.stringify(skipped)} }\n`;

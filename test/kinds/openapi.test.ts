@@ -123,31 +123,31 @@ describe('the OpenAPI document', () => {
       failures.filter((line) => /TCPEdge|WeightedBackend|IPRestriction|AbuseReport|HTTPSEdgeMutual/.test(line)),
     ).toMatchInlineSnapshot(`
       [
-        "createTCPEdge: 400 401 403 409 413 415 429 500",
+        "createTCPEdge: 400 401 403 409 413 415 429 500 507",
         "listTCPEdges: 400 401 429 500",
         "getTCPEdge: 400 401 404 429 500",
-        "updateTCPEdge: 400 401 403 404 409 413 415 429 500",
+        "updateTCPEdge: 400 401 403 404 409 413 415 429 500 507",
         "deleteTCPEdge: 400 401 403 404 429 500",
-        "replaceTCPEdgeBackend: 400 401 403 404 413 415 429 500",
+        "replaceTCPEdgeBackend: 400 401 403 404 413 415 429 500 507",
         "getTCPEdgeBackend: 400 401 404 429 500",
         "deleteTCPEdgeBackend: 400 401 403 404 429 500",
-        "replaceTCPEdgeIpRestriction: 400 401 403 404 413 415 429 500",
+        "replaceTCPEdgeIpRestriction: 400 401 403 404 413 415 429 500 507",
         "getTCPEdgeIpRestriction: 400 401 404 429 500",
         "deleteTCPEdgeIpRestriction: 400 401 403 404 429 500",
-        "createWeightedBackend: 400 401 403 413 415 429 500",
+        "createWeightedBackend: 400 401 403 413 415 429 500 507",
         "listWeightedBackends: 400 401 429 500",
         "getWeightedBackend: 400 401 404 429 500",
-        "updateWeightedBackend: 400 401 403 404 413 415 429 500",
+        "updateWeightedBackend: 400 401 403 404 413 415 429 500 507",
         "deleteWeightedBackend: 400 401 403 404 409 429 500",
-        "createIPRestriction: 400 401 403 409 413 415 429 500",
+        "createIPRestriction: 400 401 403 409 413 415 429 500 507",
         "listIPRestrictions: 400 401 429 500",
         "getIPRestriction: 400 401 404 429 500",
-        "updateIPRestriction: 400 401 403 404 413 415 429 500",
+        "updateIPRestriction: 400 401 403 404 413 415 429 500 507",
         "deleteIPRestriction: 400 401 403 404 429 500",
-        "replaceHTTPSEdgeMutualTls: 400 401 403 404 413 415 429 500",
+        "replaceHTTPSEdgeMutualTls: 400 401 403 404 413 415 429 500 507",
         "getHTTPSEdgeMutualTls: 400 401 404 429 500",
         "deleteHTTPSEdgeMutualTls: 400 401 403 404 429 500",
-        "createAbuseReport: 400 401 403 413 415 429 500",
+        "createAbuseReport: 400 401 403 413 415 429 500 507",
         "getAbuseReport: 400 401 404 429 500",
       ]
     `);
@@ -178,7 +178,7 @@ describe('the OpenAPI document', () => {
       name: 'Acme-Version',
       in: 'header',
       required: true,
-      schema: { enum: ['2'] },
+      schema: { $ref: '#/components/schemas/Version' },
     });
   });
 
@@ -255,10 +255,12 @@ describe('the OpenAPI document', () => {
     `);
   });
 
-  it('accepts nulls of known fields, and modules under `module`', () => {
+  it('accepts nulls of known fields, and lists modules in one form', () => {
     checkSchema('#/components/schemas/TCPEdgeUpdate', { description: 'x', backend: null }, 'An update');
-    checkSchema('#/components/schemas/TCPEdgeBackendReplace', { id: 'x', module: { backend_id: 'bkdtg_1' } }, 'A PUT');
-    checkSchema('#/components/schemas/TCPEdgeBackendReplace', { backend_id: 'bkdtg_1' }, 'A PUT');
+    expect(() =>
+      checkSchema('#/components/schemas/TCPEdgeBackendMutate', { module: { backend_id: 'bkdtg_1' } }, 'A PUT'),
+    ).toThrow('module');
+    checkSchema('#/components/schemas/TCPEdgeBackendMutate', { backend_id: 'bkdtg_1' }, 'A PUT');
     expect(() => checkSchema('#/components/schemas/TCPEdgeUpdate', { nobody: 1 }, 'An update')).toThrow('nobody');
   });
 

@@ -13,6 +13,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { isBaseUrl, isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
+import { findSetting } from '../../settings/resolve.ts';
 import { SETTINGS } from '../../settings/table.ts';
 import { openEmbeddedServer } from '../../stack/embedded.ts';
 import { StackError } from '../../stack/host.ts';
@@ -63,7 +64,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   if (stack === undefined) throw createUsageError('The stack has no name.', `Name it with --name. ${NAME_RULE}`);
   refuseMistake(checkName(stack));
   const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
-  const isElsewhere = isStated || (context.env['EDGEWISE_BASE_URL'] ?? '') !== '';
+  const isElsewhere = isStated || findSetting('baseUrl', { env: context.env }) !== undefined;
   const baseUrl = flags.baseUrl ?? (isElsewhere ? '' : await ask(BASE_URL_QUESTION, checkBaseUrl, context));
   const url = baseUrl === '' ? undefined : baseUrl;
   if (url !== undefined) refuseMistake(checkBaseUrl(url));

@@ -22,6 +22,7 @@ it('shows each resource on one line in a plan, a saved plan, an apply and a comp
   expect(drifted.exitCode).toBe(2);
   expect(listEdges(drifted.stdout)).toEqual([
     expect.stringMatching(/^~ TCPEdge\/edge-\d {2}\(edgtcp_\w+\) {3}description added at the service$/),
+    'To keep a change, write it into the manifests: edgewise accept TCPEdge/edge-0:description edges.yaml',
   ]);
 });
 

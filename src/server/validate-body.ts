@@ -6,7 +6,7 @@ import { findPatchClearValue } from '../kinds/request-body.ts';
 import { listBadPrototypeKeys, mapDirectMembers, mapPresentFields } from '../kinds/walk.ts';
 import { InvariantError } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { listUnstorableTexts } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
 import { createModuleBodySchema, createRequestBodySchema } from '../schemas/field.ts';
@@ -119,7 +119,12 @@ function dropUnspecified({ fields }: ObjectType, value: JsonObject): JsonObject 
 }
 
 function dropUnspecifiedIn(type: FieldType, value: Json): Json {
-  const isSingle = type.type === 'list' && type.orSingle && isJsonObject(value);
+  const isSingle =
+    type.type === 'list' &&
+    type.orSingle &&
+    value !== null &&
+    !isJsonArray(value) &&
+    isJsonObject(value) === (type.of.type === 'object');
   return mapDirectMembers(type, isSingle ? [value] : value, { visit: dropUnspecifiedIn, visitFields: dropUnspecified });
 }
 

@@ -23,6 +23,7 @@ const FILES = {
   'less/.git/HEAD': '',
   'less/edgewise.yaml': toStack('one'),
   'more/edgewise.yaml': `${toStack('more')}${toEdge('more', 20_003)}`,
+  'agent/edgewise.yaml': `${toStack('agent')}---\napiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: agent }\n`,
   'other.json': '{}',
   'faults.yaml': 'rules: [{ on: "*", fault: latency, ms: "1-2" }]',
 };
@@ -51,6 +52,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise destroy stacks/one --yes', '1 write applied', 0, 'account.json'],
   ['edgewise get stacks/one', '1 resource of stack one'],
   ['edgewise drift stacks/one', 'No drift'],
+  ['edgewise accept --all stacks/one', 'Nothing to write'],
   ['edgewise export', 'Left out: what belongs to the stack one (1).'],
   ['edgewise release TCPEdge/one stacks/one --yes', '1 write applied', 0, 'account.json'],
   ['edgewise abuse-report submit https://phishing.example.com/', 'PENDING', 0, 'account.json'],
@@ -74,6 +76,7 @@ const OTHER_PARTS: readonly Row[] = [
   ['edgewise test-policy $PACKAGE/examples/policies --format junit', '<testsuites'],
   ['edgewise explain settings more', 'EDGEWISE_BASE_URL'],
   ['edgewise plan less --allow-deletes', '1 to delete'],
+  ['edgewise plan agent --token-directory $HOME/tokens', '1 to create'],
   [`edgewise plan more ${POLICIES}`, '1 to create'],
   ['edgewise plann --report json=other.json', '', 3, 'other.json'],
   ['edgewise apply -R stacks --approved plans --yes', 'Nothing to do'],

@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../kinds/field.ts';
+import { type Field, type FieldType, listFields, type ObjectType } from '../kinds/field.ts';
 import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import { MERGE_KEY } from '../manifest/parse.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
@@ -27,7 +27,7 @@ export function minimizeValue(type: FieldType, value: Json): Json {
   if (type.type === 'map') return sortEntries(value, (member) => minimizeValue(type.of, member));
   if (type.type === 'metadata')
     return isDeeper(value, MAX_METADATA_DEPTH) || hasMergeKey(value) ? JSON.stringify(value) : value;
-  return type.type === 'object' ? minimizeObject(type.fields, value) : value;
+  return type.type === 'object' ? minimizeObject(type, value) : value;
 }
 
 /** Whether a mapping has a key that YAML takes for a merge key, so that it can only be written as text. */
@@ -40,11 +40,11 @@ function hasMergeKey(value: Json): boolean {
  * Returns an object without the fields whose value is the default. If none would be left, returns only the fields that
  * have a default, because an empty mapping would look like a missing value.
  */
-function minimizeObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
-  const stated = minimizeFields(Object.entries(fields), value);
+function minimizeObject(type: ObjectType, value: JsonObject): JsonObject {
+  const stated = minimizeFields(listFields(type, value), value);
   if (Object.keys(stated).length > 0) return stated;
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]): [string, Json][] =>
+    Object.entries(type.fields).flatMap(([name, field]): [string, Json][] =>
       field.default === undefined ? [] : [[name, value[name] ?? field.default]],
     ),
   );

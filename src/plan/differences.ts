@@ -1,5 +1,5 @@
 import { readSwitch } from '../access/restrictions.ts';
-import type { Field } from '../kinds/field.ts';
+import { type Field, listFields } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
@@ -113,7 +113,7 @@ function listHiddenParts(field: Field, { live, desired, path }: ComparedValue): 
       ),
     );
   if (type.type !== 'object' || !isJsonObject(live) || !isJsonObject(desired)) return [];
-  return Object.entries(type.fields).flatMap(([name, inner]) =>
+  return listFields(type, live, desired).flatMap(([name, inner]) =>
     listHiddenParts(inner, { live: live[name], desired: desired[name], path: [...path, name] }),
   );
 }

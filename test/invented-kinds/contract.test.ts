@@ -26,7 +26,7 @@ describe('the interface of invented kinds', () => {
       range: 7,
       notes: { domain: 'a.example.com', hostport: '' },
       labels: { 'X-A': 'b' },
-      signalling: { signals: { meaning: 'danger' } },
+      signalling: { signals: [{ meaning: 'danger' }] },
     }),
     update: ({ bkdtg }) => ({
       colour: 'red',

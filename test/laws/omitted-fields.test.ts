@@ -7,7 +7,7 @@ import { isHiddenChange } from '../../src/model/change.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
-import { isSamePlan } from '../../src/model/plan.ts';
+import type { ExtraChange, PlanComparison } from '../../src/model/plan.ts';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
@@ -149,6 +149,17 @@ function clearField(type: FieldType): Json {
   return type.type === 'list' ? [] : {};
 }
 
+/**
+ * Whether a deleted resource is dangerous in one plan only: in that, it is unknown whether it restricts, because the service
+ * left out its switch. The approval is then refused.
+ */
+function isUnknownSwitch(extra: ExtraChange | PlanComparison['members'][number]): boolean {
+  if (!('change' in extra)) return false;
+  const { change, isWhole, fields, dangers } = extra;
+  const isAccess = dangers.length > 0 && dangers.every(({ danger }) => danger === 'restriction-removed');
+  return change.action === 'delete' && !isWhole && fields.length === 0 && isAccess;
+}
+
 describe('a service that leaves out empty values at random', () => {
   it('does not change the result: each step leaves nothing to do, and an approval stays valid', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(3), fc.nat(), async (stacks, seed) => {
@@ -163,7 +174,8 @@ describe('a service that leaves out empty values at random', () => {
         next();
         const plan = await world.plan(stack);
         next();
-        expect(isSamePlan(await world.compare(plan, stack))).toBe(true);
+        const { members, more, less } = await world.compare(plan, stack);
+        expect([...members, ...more, ...less].filter((extra) => !isUnknownSwitch(extra))).toEqual([]);
         await world.migrate(stack);
         next();
         expect(listTouched(await world.plan(stack))).toEqual([]);
@@ -196,7 +208,14 @@ function listNotices(fields: readonly NamedField[]): readonly string[] {
 }
 
 const NEVER_SHOWN = SUBJECTS.filter(({ role }) => role !== 'submitted').flatMap((kind) =>
-  [...new Set(listNames(kind.specFields))]
+  // A module is the whole body of its responses.
+  [
+    ...new Set(
+      kind.role === 'attached'
+        ? kind.specFields.flatMap(([, { type }]) => listInnerNames(type))
+        : listNames(kind.specFields),
+    ),
+  ]
     .filter((name) => !SAID.includes(name))
     .map((name) => ({ kind, name, label: `${kind.name} ${name}` })),
 );

@@ -1,5 +1,5 @@
 import { minimizeValue } from '../export/minimize.ts';
-import type { Field, FieldType, MapType, ObjectType } from '../kinds/field.ts';
+import { type Field, type FieldType, listFields, type MapType, type ObjectType } from '../kinds/field.ts';
 import { isUnset, normalizeField, normalizeValue, toRequestValue } from '../kinds/normalize.ts';
 import { mapReferencesIn } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -142,7 +142,7 @@ function alignValue(type: FieldType, written: Json | undefined, live: Json, name
 
 function alignObject(type: ObjectType, written: JsonObject, live: JsonObject, names: ReferenceNames): Json {
   const members = new Map(Object.entries(written));
-  for (const [name, field] of Object.entries(type.fields)) {
+  for (const [name, field] of listFields(type, written, live)) {
     const aligned = alignField(field, findMember(written, name), findMember(live, name), names);
     if (aligned === undefined) members.delete(name);
     else members.set(name, aligned);

@@ -48,12 +48,20 @@ export async function createCompleteResources(service: SharedService): Promise<v
   for (const { path, body } of listCompleteResources()) await service.call('POST', path, body);
 }
 
-/** Deletes resources of other users that claim our unique values, which would block every apply. */
+/**
+ * Deletes what would block every apply: resources of other users that claim our unique values, and credentials without
+ * metadata, which may be ours and have lost their marks.
+ */
 export async function deleteConflictingResources(service: SharedService): Promise<void> {
-  for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).some(({ unique }) => unique)))
-    for (const resource of service.resources()[kind.name] ?? [])
-      if (findOurMark(resource) === undefined && resource['description'] !== WITNESS)
+  for (const kind of OWNED_KINDS) {
+    const isUnique = Object.values(kind.fields).some(({ unique }) => unique);
+    for (const resource of service.resources()[kind.name] ?? []) {
+      const mayBeOurs = kind.oneTimeFields.length > 0 && (resource['metadata'] ?? '') === '';
+      const isInTheWay = mayBeOurs || (isUnique && findOurMark(resource) === undefined);
+      if (isInTheWay && resource['description'] !== WITNESS)
         await service.call('DELETE', toResourcePath(kind, resource));
+    }
+  }
 }
 
 async function change(

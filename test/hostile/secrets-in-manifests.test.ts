@@ -219,7 +219,7 @@ describe('a secret in a header', () => {
     expect(exitCode).toBe(3);
     expect(stderr).toContain('HTTPSEdgeRoute/checkout needs the value of UPSTREAM');
     expect(stderr).toContain('--secret UPSTREAM');
-    expect(await sendByHand(workspace, 'GET', PATH)).toMatchObject({ status_code: 404 });
+    await expect(sendByHand(workspace, 'GET', PATH)).rejects.toThrow('got 404');
   });
 
   it('is removed from an error of the service that contains it', async () => {
@@ -238,7 +238,7 @@ describe('a secret in a header', () => {
   it('reaches no policy', async () => {
     const policyOf = (require: string) =>
       toManifest('Policy', 'headers', { match: { kinds: ['HTTPSEdgeRoute'] }, require, message: 'is not named' });
-    const named = 'after.request_headers.add.authorization == "Bearer (secret UPSTREAM)"';
+    const named = 'after.request_headers.add.authorization["$secret"] == "Bearer $" + "{secret:UPSTREAM}"';
     const workspace = await createWorkspace({
       'a.yaml': STACK + routeWithHeaders({ authorization: BEARER }),
       'b.yaml': policyOf(named),

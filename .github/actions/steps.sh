@@ -87,10 +87,11 @@ post() (
   without_commands edgewise post "$@"
 )
 
-# ask QUESTION…: asks GitHub (forge.mjs).
-ask() {
-  node "$GITHUB_ACTION_PATH/../forge.mjs" "$@"
-}
+# ask QUESTION…: asks GitHub (forge.mjs), without the key.
+ask() (
+  unset EDGEWISE_API_KEY EDGEWISE_API_KEY_FILE
+  exec node "$GITHUB_ACTION_PATH/../forge.mjs" "$@"
+)
 
 # Whether the run has no key because GitHub gives it none: it is of a fork, or of Dependabot. Any other run without a key fails.
 has_no_secrets() {

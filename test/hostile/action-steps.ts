@@ -157,6 +157,9 @@ function toVariables(event: string, given?: string): Readonly<Record<string, str
   return {
     GITHUB_EVENT_NAME: event,
     GITHUB_REF: ref,
+    GITHUB_REF_NAME: ref.replace(/^refs\/(?:heads|pull)\//, ''),
+    GITHUB_RUN_NUMBER: '5',
+    GITHUB_WORKFLOW_REF: 'o/r/.github/workflows/edgewise.yml@refs/heads/main',
     GITHUB_ACTIONS: 'true',
     GITHUB_SHA: 'abc',
     GITHUB_REPOSITORY: 'o/r',

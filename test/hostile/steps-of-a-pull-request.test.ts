@@ -36,7 +36,21 @@ beforeEach(async () => {
 });
 
 describe('the key', () => {
-  it('is in no variable but its own, in no step with the token of the forge, and in no result of a run', async () => {
+  it.each(['plan', 'apply', 'drift'])('reaches no process with the token of the forge: %s', async (action) => {
+    await mkdir(join(runner, 'artifacts', 'edgewise-plan'), { recursive: true });
+    const started = join(runner, 'started');
+    const program = await createProgram(`
+      import { appendFileSync, writeFileSync } from 'node:fs';
+      const has = (secret) => Object.values(process.env).some((value) => value.includes(secret));
+      appendFileSync(${JSON.stringify(started)}, process.argv[2] + ' ' + has(${JSON.stringify(KEY)}) + ' ' + has(${JSON.stringify(WORKFLOW_TOKEN)}) + '\\n');
+      const report = process.argv.find((word) => word.startsWith('markdown='));
+      if (report) writeFileSync(report.slice('markdown='.length), '# A report');`);
+    const { log } = await run(action, { event: action === 'plan' ? 'pull_request' : 'push', program });
+    const seen = (await readFile(started, 'utf8')).trim().split('\n');
+    expect(seen, log).toEqual([`${action} true false`, 'post false true']);
+  });
+
+  it('is in no variable but its own, and in no result of a run', async () => {
     const lure = ['API_KEY', 'INPUT_API_KEY', 'KEY', 'INPUTS_API_KEY'].map((name) => `\${env:${name}:-nothing}`);
     await write({ 'manifests/a.yaml': toStack('a') + toDescribed(lure.join(' ')) });
     const lured = await run('plan');
@@ -49,9 +63,7 @@ describe('the key', () => {
     const holders = ran.steps.map(({ env }) =>
       Object.entries(env).flatMap(([name, value]) => (value.includes(KEY) ? [name] : [])),
     );
-    expect(holders).toEqual([['EDGEWISE_API_KEY'], [], []]);
-    const tokens = ran.steps.map(({ env }) => Object.values(env).includes(WORKFLOW_TOKEN));
-    expect(tokens).toEqual([false, true, false]);
+    expect(holders).toEqual([['EDGEWISE_API_KEY'], []]);
     expect(forge.comments).toHaveLength(1);
     expect(
       [lured.log, ran.log, ran.summary, ...forge.comments.map(({ body }) => body), ...(await readArtifacts())].join(

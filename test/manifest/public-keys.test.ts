@@ -89,7 +89,7 @@ describe('a public key in a file', () => {
   ])('is refused at its place if it %s', (fault, make) => {
     make(join(folder, 'alice.pub'));
     expect(explainKey('{ file: alice.pub }')).toEqual([
-      `6:23 [alice.pub] file-unreadable: SSHUserCertificate/alice: spec.public_key names alice.pub, which ${fault}`,
+      `6:23 [(hidden)] file-unreadable: SSHUserCertificate/alice: spec.public_key names alice.pub, which ${fault}`,
       '  The path is relative to the folder of this manifest.',
     ]);
   });
@@ -106,7 +106,7 @@ describe('a public key in a file', () => {
   });
 
   it('is a mapping with the right keys, and nothing else', () => {
-    expect(explainKey('{ path: alice.pub }').join('\n')).toContain('spec.public_key.path is not a known field');
+    expect(explainKey('{ path: alice.pub }').join('\n')).toContain('spec.public_key has an unknown field');
     expect(explainKey('7').join('\n')).toContain('spec.public_key must be text or a mapping');
   });
 });

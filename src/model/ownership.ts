@@ -60,3 +60,8 @@ export function listMarked({ resources }: Pick<LiveState, 'resources'>): readonl
 export function listOwned(state: Pick<LiveState, 'resources'>, stack: string): readonly MarkedResource[] {
   return listMarked(state).filter((one) => isOwnedBy(one.live, stack));
 }
+
+/** Whether the beginning of a mark that the service cut names a stack. */
+export function isCutMarkOf(mark: { readonly stack?: string | undefined }, stack: string): boolean {
+  return mark.stack === stack;
+}

@@ -2,6 +2,7 @@ import { hasToken } from '../kinds/kind.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { findCutMark } from '../model/mark.ts';
+import { isCutMarkOf } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource, LiveState } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { createAdoptionCandidateSearch, formatLifecycleHint, hasNoMetadata } from './duplicates.ts';
@@ -40,7 +41,7 @@ function listCutMarkErrors(
   return Array.from(byKind, ([kind, ofKind]) => {
     const cut = (live.resources.get(kind) ?? []).flatMap((one) => {
       const mark = planned.has(one.id) ? undefined : findCutMark(one);
-      return mark?.stack === stack ? [{ ...mark, one }] : [];
+      return mark !== undefined && isCutMarkOf(mark, stack) ? [{ ...mark, one }] : [];
     });
     return cut.map(({ name, one }) => {
       const address = name === undefined ? undefined : toAddress(kind, name);

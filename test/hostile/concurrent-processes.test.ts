@@ -85,7 +85,7 @@ describe('several processes with one file of the embedded server', () => {
     const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
     expect(await runCommand(['plan', stack], { cwd: folder, env })).toMatchObject({
       exitCode: 0,
-      stderr: 'Using the embedded server, kept in account.json.\n',
+      stderr: 'Using the embedded server, new and empty: account.json does not exist yet.\n',
     });
   });
 

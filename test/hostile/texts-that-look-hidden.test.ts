@@ -206,11 +206,11 @@ describe.each(PLACES)('%s: %s', (kind, path) => {
 
 const FORGED = { a: { $hidden: 1, real: 'payload' } };
 
-it('a policy sees such metadata as it is', async () => {
+it('a policy sees such metadata with one more $, as the JSON of a plan has it', async () => {
   const toPolicy = (require: string): string =>
     toManifest('Policy', 'team', { match: { kinds: ['TCPEdge'] }, require, message: 'no' });
   const manifests = toManifests('TCPEdge', [{ metadata: FORGED }]);
-  const same = 'after.metadata.a == {"$hidden": 1, "real": "payload"}';
+  const same = 'after.metadata.a == {"$$hidden": 1, "real": "payload"}';
   const workspace = await createWorkspace({ 'a.yaml': manifests, 'b.yaml': toPolicy(same) });
   expect(await workspace.edgewise('plan')).toMatchObject({ exitCode: 0 });
   await workspace.write({ 'b.yaml': toPolicy(`!(${same})`) });

@@ -76,7 +76,8 @@ without_commands() {
 
 # edgewise_with_key ARGUMENT…: edgewise never has the token of the forge and the key in one process.
 edgewise_with_key() {
-  exec env -u TOKEN edgewise "$@"
+  unset TOKEN
+  exec edgewise "$@"
 }
 
 # post ARGUMENT…: posts a report with the token of the forge, and without the key. In the same shell as the command that made the

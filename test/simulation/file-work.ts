@@ -1,12 +1,13 @@
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
-/** File operations take real time, during which the clock of a walk stands still. They are counted from now on in this process. */
+/** File operations and slow digests take real time, during which the clock of a walk stands still. They are counted from now on in this process. */
 
 let underWay = 0;
 
-/** Whether a file operation is running. */
+/** Whether a file operation or a slow digest is running. */
 export function isFileWorkUnderWay(): boolean {
   return underWay > 0;
 }
@@ -71,4 +72,15 @@ count(
   ],
 );
 count(timers as unknown as Methods, ['setImmediate']); // it returns a promise
+
+const { scrypt } = crypto;
+Object.assign(crypto, {
+  scrypt: (...[password, salt, length, options, done]: Parameters<typeof scrypt>) => {
+    underWay += 1;
+    scrypt(password, salt, length, options, (error, key) => {
+      underWay -= 1;
+      done(error, key);
+    });
+  },
+});
 syncBuiltinESMExports();

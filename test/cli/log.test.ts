@@ -108,6 +108,32 @@ it('writes no secret and no body at any level', async () => {
   }
 });
 
+it('writes no secret that the service repeats in a header, in an id or in the reason of a failure', async () => {
+  const { edgewise, server } = await createWorkspace(MANIFESTS, { apiKeys: [parseApiKey(`${KEY}:admin`)] });
+  const encoded = Buffer.from(KEY).toString('base64');
+  const transport = async (request: Request): Promise<Response> => {
+    if (request.url.endsWith('/edges/tcp') && request.method === 'POST')
+      throw new NetworkError(`the connection was reset after ${request.headers.get('authorization')}`);
+    const response = await server.handle(request);
+    for (const name of ['server', 'operation-id', 'authorization', 'token']) response.headers.set(name, `a ${KEY} b`);
+    response.headers.set('x-api-version', encoded);
+    return response;
+  };
+  const env = { EDGEWISE_API_KEY: KEY, EDGEWISE_LOG_LEVEL: 'trace' };
+  const { stderr } = await edgewise('apply --yes --token-directory tokens', { env, transport });
+  const log = readLog(stderr);
+  expect(log).toContainEqual(expect.objectContaining({ cause: expect.stringContaining('[key]') }));
+  expect(log).toContainEqual(
+    expect.objectContaining({
+      headers: expect.objectContaining({ server: 'a [key] b', 'x-api-version': expect.stringContaining('[key]') }),
+      operationId: 'a [key] b',
+    }),
+  );
+  expect(stderr).not.toContain(KEY);
+  expect(stderr).not.toContain(encoded.slice(0, 20));
+  expect(log.filter(({ headers }) => isJsonObject(headers) && 'authorization' in headers)).toEqual([]);
+});
+
 it('is not overwritten by live progress', async () => {
   const { stderr } = await apply('debug');
   expect(stderr).not.toContain('\u001b[J');

@@ -36,7 +36,7 @@ import { createSimulatedAccount, type SimulatedAccount } from './simulated-accou
 export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> {
   if (plan.writes.length === 0) return plan;
   const { live, gaps, ...tried } = await applyAndRead(plan, input);
-  const again = { ...input, live, rotate: [], retire: [] };
+  const again = { ...input, live, rotate: [] };
   const leftOut = listLeftOutAddresses(plan);
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
     .decisions.filter(({ action, pair }) => !sendsNothing(action) && !leftOut.has(pair.address))

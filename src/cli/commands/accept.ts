@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { parseDriftName } from '../../accept/parse-name.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { listFormatNames } from '../../report/formats.ts';
@@ -6,14 +6,14 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags, ReportFileTarget } from '../output/present.ts';
 import { type AcceptFlags, acceptStacks } from '../reconcile/accept-stacks.ts';
 import {
-  addColorOption,
-  addConnectionOptions,
-  addExamples,
-  addExitCodes,
-  addRecursiveOptions,
+  addToCommand,
+  COLOR,
+  CONNECTION_OPTIONS,
   createReportOption,
   EXAMPLE_ADDRESS,
   isRecursive,
+  RECURSIVE_OPTIONS,
+  YES,
 } from './options.ts';
 
 interface AcceptCommandFlags extends Omit<AcceptFlags, 'format'> {
@@ -23,22 +23,26 @@ interface AcceptCommandFlags extends Omit<AcceptFlags, 'format'> {
 export function configureAcceptCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Write changes that were made at the service into the manifests. Sends GET requests only.')
-    .argument('[names-and-paths...]', 'what to accept: KIND/NAME, or KIND/NAME:FIELD; and files or folders')
-    .option('--all', 'every field that has only drifted and has no danger')
-    .option('--dry-run', 'show the difference, and write nothing')
-    .option('--yes', 'do not ask');
-  addRecursiveOptions(command);
+    .argument('[names-and-paths...]', 'what to accept: KIND/NAME, or KIND/NAME:FIELD; and files or folders');
   const { success, failed, changes, invalid, authentication, refused, stale, interrupted } = EXIT;
-  addExitCodes(command, [success, failed, changes, invalid, authentication, refused, stale, interrupted]);
-  addColorOption(command).addOption(
-    createReportOption(listFormatNames('drift'), 'also write the drift report to a file'),
-  );
-  addExamples(addConnectionOptions(command), [
-    [`edgewise accept ${EXAMPLE_ADDRESS}`, 'what has only drifted, and has no danger'],
-    [`edgewise accept ${EXAMPLE_ADDRESS}:ip_restriction manifests`, 'one field, with its danger'],
-    ['edgewise accept --all manifests --dry-run', 'exit code 2 when files would change'],
-    ['edgewise accept --all manifests --yes --report markdown=drift.md', 'for a nightly pull request'],
-  ]).action((words: string[], flags: AcceptCommandFlags) => {
+  addToCommand(command, {
+    options: [
+      new Option('--all', 'every field that has only drifted and has no danger'),
+      new Option('--dry-run', 'show the difference, and write nothing'),
+      YES,
+      ...RECURSIVE_OPTIONS,
+      COLOR,
+      createReportOption(listFormatNames('drift'), 'also write the drift report to a file'),
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, changes, invalid, authentication, refused, stale, interrupted],
+    examples: [
+      [`edgewise accept ${EXAMPLE_ADDRESS}`, 'what has only drifted, and has no danger'],
+      [`edgewise accept ${EXAMPLE_ADDRESS}:ip_restriction manifests`, 'one field, with its danger'],
+      ['edgewise accept --all manifests --dry-run', 'exit code 2 when files would change'],
+      ['edgewise accept --all manifests --yes --report markdown=drift.md', 'for a nightly pull request'],
+    ],
+  }).action((words: string[], flags: AcceptCommandFlags) => {
     const format: FormatFlags = { ...flags, format: 'text' };
     return act(format, (context) => {
       const { names, paths } = splitWords(words);

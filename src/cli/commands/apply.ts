@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -8,30 +8,39 @@ import { readApprovedPlans, refusePlansAsManifests } from '../reconcile/approval
 import { withoutArtifactFiles } from '../reconcile/artifact-files.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import {
-  addConnectionOptions,
-  addDetailedReportOptions,
-  addExamples,
-  addExitCodes,
-  addPlanOptions,
-  addRecursiveOptions,
-  addShowSecretsOption,
+  addToCommand,
+  CONNECTION_OPTIONS,
+  createDetailedReportOptions,
   isRecursive,
+  PLAN_OPTIONS,
+  RECURSIVE_OPTIONS,
+  SHOW_SECRETS,
+  YES,
 } from './options.ts';
 
 export function configureApplyCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Plan, show the plan, ask, and apply it.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
-  addRecursiveOptions(command).option('--approved <plan>', 'apply only what this plan or folder approves');
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
-  addDetailedReportOptions(addPlanOptions(command).option('--yes', 'do not ask'));
-  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
-    ['edgewise apply', 'plan, show, ask, apply'],
-    ['edgewise apply -R live', 'every stack below it'],
-    ['edgewise apply manifests --yes', 'for a pipeline'],
-    ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
-  ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
+  addToCommand(command, {
+    options: [
+      ...RECURSIVE_OPTIONS,
+      new Option('--approved <plan>', 'apply only what this plan or folder approves'),
+      ...PLAN_OPTIONS,
+      YES,
+      ...createDetailedReportOptions(),
+      SHOW_SECRETS,
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, invalid, authentication, refused, stale, interrupted],
+    examples: [
+      ['edgewise apply', 'plan, show, ask, apply'],
+      ['edgewise apply -R live', 'every stack below it'],
+      ['edgewise apply manifests --yes', 'for a pipeline'],
+      ['edgewise apply manifests --approved plan.json --yes', 'only as approved'],
+    ],
+  }).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
 async function apply(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {

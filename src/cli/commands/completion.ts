@@ -17,18 +17,20 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
-import { addExamples, addExitCodes } from './options.ts';
+import { addToCommand } from './options.ts';
 
 export function configureCompletionCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Print a script for shell completion of commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(SHELLS));
-  addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(command, [
-    ['edgewise completion fish > ~/.config/fish/completions/edgewise.fish', 'once'],
-    ['source <(edgewise completion bash)', 'in ~/.bashrc'],
-    ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
-  ]).action((shell: Shell) =>
+  addToCommand(command, {
+    exitCodes: [EXIT.success, EXIT.invalid],
+    examples: [
+      ['edgewise completion fish > ~/.config/fish/completions/edgewise.fish', 'once'],
+      ['source <(edgewise completion bash)', 'in ~/.bashrc'],
+      ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
+    ],
+  }).action((shell: Shell) =>
     act(TEXT_ONLY_FORMAT_FLAGS, async ({ stdout }) => {
       stdout.write(SCRIPTS[shell]);
       return EXIT.success;

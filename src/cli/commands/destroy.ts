@@ -7,19 +7,19 @@ import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
-  addConnectionOptions,
-  addDetailedReportOptions,
-  addExamples,
-  addExitCodes,
-  addProtectedOption,
-  addRecursiveOptions,
-  addScopeOptions,
-  addShowSecretsOption,
-  addTrustOptions,
-  createAllowDeletesOption,
+  ALLOW_DELETES,
+  ALLOW_PROTECTED,
+  addToCommand,
+  CONNECTION_OPTIONS,
+  createDetailedReportOptions,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
+  RECURSIVE_OPTIONS,
+  SCOPE_OPTIONS,
+  SHOW_SECRETS,
+  TRUST_OPTIONS,
+  YES,
 } from './options.ts';
 
 export function configureDestroyCommand(command: Command, act: CommandBodyRunner): void {
@@ -28,14 +28,23 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
       'Delete everything that the stack owns, and the modules that its manifests attach. A protected resource blocks the plan.',
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
-  addRecursiveOptions(command).addOption(createAllowDeletesOption());
   const { success, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication, refused, stale, interrupted]);
-  addDetailedReportOptions(addScopeOptions(command).option('--yes', 'do not ask'));
-  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
-    ['edgewise destroy', 'plan, show, ask, delete'],
-    [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
-  ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => destroy(paths, flags, context)));
+  addToCommand(command, {
+    options: [
+      ...RECURSIVE_OPTIONS,
+      ALLOW_DELETES,
+      ...SCOPE_OPTIONS,
+      YES,
+      ...createDetailedReportOptions(),
+      SHOW_SECRETS,
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, invalid, authentication, refused, stale, interrupted],
+    examples: [
+      ['edgewise destroy', 'plan, show, ask, delete'],
+      [`edgewise destroy --target ${EXAMPLE_ADDRESS}`, 'one resource only'],
+    ],
+  }).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => destroy(paths, flags, context)));
 }
 
 async function destroy(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
@@ -58,12 +67,21 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
       'what to release (Kind/name), then the manifests of the stack (default: the current folder)',
     );
   const { success, failed, invalid, authentication, refused, interrupted } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication, refused, interrupted]);
-  addDetailedReportOptions(addProtectedOption(addTrustOptions(command)).option('--yes', 'do not ask'));
-  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
-    [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
-    [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
-  ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
+  addToCommand(command, {
+    options: [
+      ...TRUST_OPTIONS,
+      ALLOW_PROTECTED,
+      YES,
+      ...createDetailedReportOptions(),
+      SHOW_SECRETS,
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, invalid, authentication, refused, interrupted],
+    examples: [
+      [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
+      [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
+    ],
+  }).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
       refuseToWriteUntrusted(context);
       refuseMisspelt(words);

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { listFormatNames } from '../../report/formats.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { EXIT } from '../exit-code.ts';
@@ -6,14 +6,13 @@ import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import { compareStacksWithLive } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
-  addConnectionOptions,
-  addDetailedReportOptions,
-  addExamples,
-  addExitCodes,
-  addRecursiveOptions,
-  addShowSecretsOption,
-  addTargetOption,
+  addToCommand,
+  CONNECTION_OPTIONS,
+  createDetailedReportOptions,
   isRecursive,
+  RECURSIVE_OPTIONS,
+  SHOW_SECRETS,
+  TARGET_OPTIONS,
 } from './options.ts';
 
 interface DriftCommandFlags extends ConnectionFlags, FormatFlags, StackFilterFlags {
@@ -25,16 +24,23 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
   command
     .description('Show changes that were made at the service, and unmanaged resources. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
-  addRecursiveOptions(command);
-  command.option('--detailed-exitcode', 'accepted, as in plan: drift always exits with 2 when something differs');
   const { success, failed, changes, invalid, authentication } = EXIT;
-  addExitCodes(command, [success, failed, changes, invalid, authentication]);
-  addDetailedReportOptions(addTargetOption(command), listFormatNames('drift'));
-  addExamples(addConnectionOptions(addShowSecretsOption(command)), [
-    ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
-    ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
-    ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a textfile collector'],
-  ]).action((paths: string[], flags: DriftCommandFlags) =>
+  addToCommand(command, {
+    options: [
+      ...RECURSIVE_OPTIONS,
+      new Option('--detailed-exitcode', 'accepted, as in plan: drift always exits with 2 when something differs'),
+      ...TARGET_OPTIONS,
+      ...createDetailedReportOptions(listFormatNames('drift')),
+      SHOW_SECRETS,
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, changes, invalid, authentication],
+    examples: [
+      ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
+      ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
+      ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a textfile collector'],
+    ],
+  }).action((paths: string[], flags: DriftCommandFlags) =>
     act(flags, (context) => compareStacksWithLive(paths, { ...flags, recursive: isRecursive(flags) }, context)),
   );
 }

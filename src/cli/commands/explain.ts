@@ -14,14 +14,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import {
-  addConnectionOptions,
-  addExamples,
-  addExitCodes,
-  addFormatAndColorOptions,
-  addManifestReadLimitOptions,
-  EXAMPLE_KINDS,
-} from './options.ts';
+import { addToCommand, CONNECTION_OPTIONS, createFormatOptions, EXAMPLE_KINDS, READ_LIMIT_OPTIONS } from './options.ts';
 
 export function configureExplainCommand(command: Command, act: CommandBodyRunner): void {
   command
@@ -33,14 +26,17 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
       'a code, such as bad-field; a kind; a field, with its kind or alone; or settings (default: list all)',
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
-  addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addConnectionOptions(addManifestReadLimitOptions(command))), [
-    ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
-    [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
-    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
-    ['edgewise explain Stack.api.rate_limit', 'a setting'],
-    ['edgewise explain settings live/payments', 'the settings of that stack, and where each is set'],
-  ]).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
+  addToCommand(command, {
+    options: [...READ_LIMIT_OPTIONS, ...CONNECTION_OPTIONS, ...createFormatOptions()],
+    exitCodes: [EXIT.success, EXIT.invalid],
+    examples: [
+      ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
+      [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
+      [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
+      ['edgewise explain Stack.api.rate_limit', 'a setting'],
+      ['edgewise explain settings live/payments', 'the settings of that stack, and where each is set'],
+    ],
+  }).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
     act(flags, (context) =>
       topic === 'settings' ? printSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
     ),
@@ -86,11 +82,13 @@ export function configureSchemaCommand(command: Command, act: CommandBodyRunner)
     .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
     .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
     .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);
-  addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(command, [
-    ['edgewise schema > manifest.schema.json', 'for an editor'],
-    [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
-  ]).action((name: string | undefined) =>
+  addToCommand(command, {
+    exitCodes: [EXIT.success, EXIT.invalid],
+    examples: [
+      ['edgewise schema > manifest.schema.json', 'for an editor'],
+      [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
+    ],
+  }).action((name: string | undefined) =>
     act(TEXT_ONLY_FORMAT_FLAGS, async (context) => {
       context.stdout.write(`${JSON.stringify(createNamedSchema(name), null, 2)}\n`);
       return EXIT.success;

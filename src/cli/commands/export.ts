@@ -20,7 +20,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { addConnectionOptions, addExamples, addExitCodes, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
+import { addToCommand, CONNECTION_OPTIONS, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
 import { readTerraformNames } from './terraform-names.ts';
 
 interface ExportCommandFlags extends ConnectionFlags {
@@ -35,24 +35,27 @@ interface ExportCommandFlags extends ConnectionFlags {
 export function configureExportCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
-    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`)
-    .option(
-      '-o, --out <folder>',
-      'write a file for each resource to this folder; needs --owner (default: one text on stdout)',
-    )
-    .addOption(
+    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`);
+  const { success, failed, invalid, authentication, refused } = EXIT;
+  addToCommand(command, {
+    options: [
+      new Option(
+        '-o, --out <folder>',
+        'write a file for each resource to this folder; needs --owner (default: one text on stdout)',
+      ),
       new Option(
         '--owner <name>',
         'stack that will own the resources, written as a Stack document; what it already owns is exported too',
       ).argParser(parseStack),
-    )
-    .option(
-      '--names <state>',
-      'only what this Terraform state has too, with its names: a state file, or - for terraform show -json',
-    )
-    .option('--strict', 'with --names: write nothing if the state calls a value sensitive that a manifest would have')
-    .option('--force', 'with -o: replace files that exist')
-    .addOption(
+      new Option(
+        '--names <state>',
+        'only what this Terraform state has too, with its names: a state file, or - for terraform show -json',
+      ),
+      new Option(
+        '--strict',
+        'with --names: write nothing if the state calls a value sensitive that a manifest would have',
+      ),
+      new Option('--force', 'with -o: replace files that exist'),
       createRepeatableOption(
         '--modules-of <id>',
         `also the modules of this: ${listAttachedKindIdFormats().join(', ')}`,
@@ -60,18 +63,19 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
           parse: parseIds,
         },
       ),
-    );
-  const { success, failed, invalid, authentication, refused } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication, refused]);
-  addExamples(addConnectionOptions(command), [
-    [
-      'edgewise export -o manifests --owner production',
-      'everything, with the Stack: edgewise plan manifests adopts it',
+      ...CONNECTION_OPTIONS,
     ],
-    [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
-    ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
-    ['edgewise export --names terraform.tfstate', 'what Terraform manages, with the names from there'],
-  ]).action((kinds: string[], flags: ExportCommandFlags) =>
+    exitCodes: [success, failed, invalid, authentication, refused],
+    examples: [
+      [
+        'edgewise export -o manifests --owner production',
+        'everything, with the Stack: edgewise plan manifests adopts it',
+      ],
+      [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
+      ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
+      ['edgewise export --names terraform.tfstate', 'what Terraform manages, with the names from there'],
+    ],
+  }).action((kinds: string[], flags: ExportCommandFlags) =>
     act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
   );
 }

@@ -41,14 +41,13 @@ import {
 } from '../reconcile/stacks-run.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
-  addColorOption,
-  addConnectionOptions,
-  addExamples,
-  addExitCodes,
-  addRecursiveOptions,
-  addShowSecretsOption,
+  addToCommand,
+  COLOR,
+  CONNECTION_OPTIONS,
   EXAMPLE_ADDRESS,
   isRecursive,
+  RECURSIVE_OPTIONS,
+  SHOW_SECRETS,
 } from './options.ts';
 
 /** A word on the command line of `get` is an address, a kind, or a path of manifests. */
@@ -102,27 +101,30 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
     .argument(
       '[addresses...]',
       'Kind/name, or a kind (default: everything); then the manifests of the stack (default: the current folder)',
-    )
-    .addOption(
+    );
+  const { success, failed, invalid, authentication } = EXIT;
+  addToCommand(command, {
+    options: [
       new Option('--format <format>', `format of the result: ${GET_FORMATS.join(', ')}, value=FIELD`)
         .argParser(parseFormat)
         .default({ name: 'table' }, 'table')
         .helpGroup(OUTPUT_OPTIONS_HEADING),
-    )
-    .addOption(
       new Option('--verbose', 'also show the fields that manifests set, in the table').helpGroup(
         OUTPUT_OPTIONS_HEADING,
       ),
-    );
-  addRecursiveOptions(command);
-  const { success, failed, invalid, authentication } = EXIT;
-  addExitCodes(command, [success, failed, invalid, authentication]);
-  addExamples(addConnectionOptions(addShowSecretsOption(addColorOption(command))), [
-    ['edgewise get', 'all that the stack of this folder owns'],
-    [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
-    [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
-    ['edgewise get --format json | jq -r .stacks[].inventory.resources[].address', 'everything, for a program'],
-  ]).action((words: string[], flags: GetCommandFlags) =>
+      ...RECURSIVE_OPTIONS,
+      COLOR,
+      SHOW_SECRETS,
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [success, failed, invalid, authentication],
+    examples: [
+      ['edgewise get', 'all that the stack of this folder owns'],
+      [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
+      [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
+      ['edgewise get --format json | jq -r .stacks[].inventory.resources[].address', 'everything, for a program'],
+    ],
+  }).action((words: string[], flags: GetCommandFlags) =>
     act({ ...flags, format: flags.format.name === 'json' ? 'json' : 'text' }, (context) =>
       getResources(words, flags, context),
     ),

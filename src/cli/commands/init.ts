@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { isManifestName, visitManifestFiles } from '../../manifest/load.ts';
 import { readDefaultsUpward } from '../../manifest/load-upward.ts';
 import { createSourceContent, type Source } from '../../manifest/source.ts';
@@ -23,7 +23,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { addExamples, addExitCodes } from './options.ts';
+import { addToCommand } from './options.ts';
 
 type NewFile = ReturnType<typeof createStarter>[number];
 
@@ -37,14 +37,18 @@ export function configureInitCommand(command: Command, act: CommandBodyRunner): 
     .description(
       'Write the files of a new stack. Asks for the values that no option gives. Replaces no file and sends no request.',
     )
-    .argument('[folder]', 'folder for the manifests (default: manifests)')
-    .option('--name <name>', 'the name of the stack')
-    .option('--base-url <url>', 'URL of the service; leave it empty to set EDGEWISE_BASE_URL instead');
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.refused]);
-  addExamples(command, [
-    ['edgewise init', 'ask, and write manifests/'],
-    ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
-  ]).action((folder: string | undefined, flags: InitFlags) =>
+    .argument('[folder]', 'folder for the manifests (default: manifests)');
+  addToCommand(command, {
+    options: [
+      new Option('--name <name>', 'the name of the stack'),
+      new Option('--base-url <url>', 'URL of the service; leave it empty to set EDGEWISE_BASE_URL instead'),
+    ],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.refused],
+    examples: [
+      ['edgewise init', 'ask, and write manifests/'],
+      ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
+    ],
+  }).action((folder: string | undefined, flags: InitFlags) =>
     act(TEXT_ONLY_FORMAT_FLAGS, (context) => init(folder ?? 'manifests', flags, context)),
   );
 }

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hasToken, isRotatable } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
@@ -24,19 +24,17 @@ export const EXAMPLE_TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`
 /** Titles of the kinds that `--rotate` can replace, such as `credential or SSH user certificate`. */
 const ROTATABLE_TITLES = formatKindTitles(isRotatable);
 
-/** Options that several commands share. Each function returns the command, for chaining. */
+/**
+ * Options that several commands share, as lists. A command lists its options in the order of its help: `addToCommand`.
+ */
 
-/** Adds the connection options. Call this after adding the command's own options, which come first. */
-export function addConnectionOptions(command: Command): Command {
-  for (const { name, topic } of NAMED_SETTINGS) if (topic === 'connection') addSettingOption(command, name);
-  return command;
-}
-
-/** Adds the option of a setting, in its help topic. */
-function addSettingOption(command: Command, name: SettingName): Command {
-  const { topic }: Setting = SETTINGS[name];
-  const option = createSettingOption(name);
-  return command.addOption(topic === undefined ? option : inTopic(topic, option));
+/** Returns the options of settings, in their help topics. */
+function createSettingOptions(names: readonly SettingName[]): readonly Option[] {
+  return names.map((name) => {
+    const { topic }: Setting = SETTINGS[name];
+    const option = createSettingOption(name);
+    return topic === undefined ? option : inTopic(topic, option);
+  });
 }
 
 /** Creates the option of a setting. The values of the connection are checked later, with those of other sources. */
@@ -71,113 +69,131 @@ export function formatDefault({ default: fallback, defaultText }: Setting): stri
   return defaultText ?? (typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : '');
 }
 
-/** Adds `--show-secrets`, for commands that show live values. */
-export function addShowSecretsOption(command: Command): Command {
-  const show = new Option('--show-secrets', 'show live values that may be secret, such as those of request headers');
-  return command.addOption(inTopic('trust', show));
-}
+/** For commands that show live values. */
+export const SHOW_SECRETS: Option = inTopic(
+  'trust',
+  new Option('--show-secrets', 'show live values that may be secret, such as those of request headers'),
+);
 
-/** Adds the options of a plan. `plan` accepts those of token sinks too, which override the Stack, but delivers no token. */
-export function addPlanOptions(command: Command): Command {
-  const rotating = addRotationOptions(addScopeOptions(command));
-  return addSettingOption(addSettingOption(rotating, 'tokenDirectory'), 'tokenCommand')
-    .addOption(createAllowDeletesOption())
-    .addOption(
-      inTopic(
-        'many-stacks',
-        createRepeatableOption(
-          '--take-over <stack>',
-          'take over resources of this other stack: those whose id or name is in a manifest',
-          { parse: parseStackName },
-        ),
-      ),
-    );
-}
+export const ALLOW_DELETES: Option = inTopic(
+  'safety',
+  new Option('--allow-deletes', 'allow more deletes than the guard does'),
+);
 
-export function createAllowDeletesOption(): Option {
-  return inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does'));
-}
+export const POLICIES: Option = inTopic(
+  'safety',
+  createRepeatableOption('--policies <path>', 'file or folder with more policies to check'),
+);
 
-/** Adds the options that limit and check a plan. */
-export function addScopeOptions(command: Command): Command {
-  return addPoliciesOption(addProtectedOption(addTargetOption(command)))
-    .addOption(
-      inTopic(
-        'safety',
-        createRepeatableOption(
-          '--allow-rejected <address>',
-          'send the writes of this resource although the service will reject them; failures are reported',
-          { parse: parseTarget },
-        ),
-      ),
-    )
-    .addOption(
-      inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
-    );
-}
+export const ALLOW_PROTECTED: Option = inTopic(
+  'safety',
+  createRepeatableOption(
+    '--allow-protected <address>',
+    'let this protected resource be deleted, replaced or released',
+    {
+      parse: parseTarget,
+    },
+  ),
+);
 
-export function addPoliciesOption(command: Command): Command {
-  return command.addOption(
-    inTopic('safety', createRepeatableOption('--policies <path>', 'file or folder with more policies to check')),
-  );
-}
+export const YES: Option = new Option('--yes', 'do not ask');
 
-export function addProtectedOption(command: Command): Command {
-  return command.addOption(
-    inTopic(
-      'safety',
-      createRepeatableOption(
-        '--allow-protected <address>',
-        'let this protected resource be deleted, replaced or released',
-        {
-          parse: parseTarget,
-        },
-      ),
+/** Limit a plan to some resources. */
+export const TARGET_OPTIONS: readonly Option[] = [
+  createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
+  inTopic(
+    'safety',
+    createRepeatableOption('--exclude <address>', 'leave out this resource and everything that depends on it', {
+      parse: parseTarget,
+    }),
+  ),
+];
+
+/** Limit and check a plan. */
+export const SCOPE_OPTIONS: readonly Option[] = [
+  ...TARGET_OPTIONS,
+  ALLOW_PROTECTED,
+  POLICIES,
+  inTopic(
+    'safety',
+    createRepeatableOption(
+      '--allow-rejected <address>',
+      'send the writes of this resource although the service will reject them; failures are reported',
+      { parse: parseTarget },
     ),
-  );
+  ),
+  inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
+];
+
+/** The options of a plan. `plan` accepts those of token sinks too, which override the Stack, but delivers no token. */
+export const PLAN_OPTIONS: readonly Option[] = [
+  ...SCOPE_OPTIONS,
+  ...[
+    ['--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`] as const,
+    ['--retire <address>', 'delete its old one now (lifecycle.keep_old_for); with --rotate: keep none'] as const,
+  ].map(([flags, text]) => inTopic('tokens', createRepeatableOption(flags, text, { parse: parseTarget }))),
+  ...createSettingOptions(['tokenDirectory', 'tokenCommand']),
+  ALLOW_DELETES,
+  inTopic(
+    'many-stacks',
+    createRepeatableOption(
+      '--take-over <stack>',
+      'take over resources of this other stack: those whose id or name is in a manifest',
+      { parse: parseStackName },
+    ),
+  ),
+];
+
+export const COLOR: Option = createSettingOption('color').helpGroup(OUTPUT_OPTIONS_HEADING);
+
+export function createFormatOptions(formats: readonly FormatName[] = ['text', 'json']): readonly Option[] {
+  const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
+  return [format.helpGroup(OUTPUT_OPTIONS_HEADING), COLOR];
 }
 
-/** Adds the options that limit a plan to some resources. */
-export function addTargetOption(command: Command): Command {
-  return command
-    .addOption(
-      createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
-    )
-    .addOption(
-      inTopic(
-        'safety',
-        createRepeatableOption('--exclude <address>', 'leave out this resource and everything that depends on it', {
-          parse: parseTarget,
-        }),
-      ),
-    );
+/** `--format`, `--color`, and `--report`, which writes the same formats. */
+export function createReportOptions(formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): readonly Option[] {
+  return [...createFormatOptions(formats), createReportOption(formats)];
 }
 
-/** Adds `--rotate`, which replaces resources even if nothing differs, and `--retire`, which deletes old ones early. */
-function addRotationOptions(command: Command): Command {
-  const options = [
-    ['--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`],
-    ['--retire <address>', 'delete its old one now (lifecycle.keep_old_for); with --rotate: keep none'],
-  ] as const;
-  for (const [flags, text] of options)
-    command.addOption(inTopic('tokens', createRepeatableOption(flags, text, { parse: parseTarget })));
-  return command;
-}
-
-export function addDetailedReportOptions(
-  command: Command,
-  formats: readonly FormatName[] = GENERAL_FORMAT_NAMES,
-): Command {
+/** The options of a report that can show more or less. */
+export function createDetailedReportOptions(formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): readonly Option[] {
   const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
-  return addReportOptions(command, formats)
-    .addOption(compact.helpGroup(OUTPUT_OPTIONS_HEADING))
-    .addOption(verbose.helpGroup(OUTPUT_OPTIONS_HEADING));
+  return [...createReportOptions(formats), ...[compact, verbose].map((one) => one.helpGroup(OUTPUT_OPTIONS_HEADING))];
 }
 
-export function addReportOptions(command: Command, formats: readonly FormatName[] = GENERAL_FORMAT_NAMES): Command {
-  return addFormatAndColorOptions(command, formats).addOption(createReportOption(formats));
+/** How the service is reached. */
+export const CONNECTION_OPTIONS: readonly Option[] = createSettingOptions(
+  NAMED_SETTINGS.flatMap(({ name, topic }) => (topic === 'connection' ? [name] : [])),
+);
+
+/** Limit which variables manifests may read, and which files they may name. */
+export const READ_LIMIT_OPTIONS: readonly Option[] = createSettingOptions(['env', 'secret', 'root']);
+
+/** Limit what manifests may decide, run, read and name. */
+export const TRUST_OPTIONS: readonly Option[] = [...createSettingOptions(['untrusted']), ...READ_LIMIT_OPTIONS];
+
+/** Select stacks. */
+export function createStackFilterOptions(): readonly Option[] {
+  return [
+    createRepeatableOption('--stack <name>', 'only the stack of this name', {
+      parse: parseStackName,
+      default: 'every stack',
+    }),
+    new Option(
+      '--changed-since <ref>',
+      'only stacks that changed since this commit, in their files, inputs or dependencies',
+    ),
+  ];
 }
+
+/** For commands that run on the stack of a folder, or on many with `--recursive`. */
+export const RECURSIVE_OPTIONS: readonly Option[] = [
+  new Option('-R, --recursive', 'every stack below a folder'),
+  ...createStackFilterOptions().map((option) => inTopic('many-stacks', option)),
+  ...TRUST_OPTIONS,
+];
 
 /** Creates `--report`, for these formats. */
 export function createReportOption(
@@ -187,15 +203,6 @@ export function createReportOption(
   return createRepeatableOption('--report <format=file>', description, {
     parse: (text) => parseReportTarget(text, formats),
   }).helpGroup(OUTPUT_OPTIONS_HEADING);
-}
-
-export function addFormatAndColorOptions(command: Command, formats: readonly FormatName[] = ['text', 'json']): Command {
-  const format = new Option('--format <format>', 'format on stdout').choices(formats).default('text');
-  return addColorOption(command.addOption(format.helpGroup(OUTPUT_OPTIONS_HEADING)));
-}
-
-export function addColorOption(command: Command): Command {
-  return command.addOption(createSettingOption('color').helpGroup(OUTPUT_OPTIONS_HEADING));
 }
 
 /** Creates an option that can be repeated. `default` is the text that the help shows as the default value. */
@@ -211,18 +218,25 @@ export function createRepeatableOption(
     .default(none, fallback);
 }
 
-/** Adds the exit codes of the command to the end of its help. */
-export function addExitCodes(command: Command, codes: readonly ExitCode[]): Command {
-  const named = Object.entries(EXIT).filter(([, code]) => codes.includes(code));
-  const text = `Exit codes: ${named.map(([name, code]) => `${code} ${name}`).join(', ')} (edgewise help exit-codes)`;
-  return command.addHelpText('after', () => {
-    const helper = createHelpFormatter(command);
-    return `\n${helper.boxWrap(text, helper.helpWidth ?? text.length)}`;
-  });
+/** What the help of a command lists after its arguments. */
+interface CommandHelp {
+  /** In the order of the help. */
+  readonly options?: readonly Option[];
+  readonly exitCodes?: readonly ExitCode[];
+  readonly examples: readonly (readonly [line: string, does: string])[];
 }
 
-export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
+/** Adds options, and exit codes and examples to the end of the help. */
+export function addToCommand(command: Command, { options = [], exitCodes = [], examples }: CommandHelp): Command {
+  for (const option of options) command.addOption(option);
+  const named = Object.entries(EXIT).filter(([, code]) => exitCodes.includes(code));
+  const codes = `Exit codes: ${named.map(([name, code]) => `${code} ${name}`).join(', ')} (edgewise help exit-codes)`;
   const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
+  if (named.length > 0)
+    command.addHelpText('after', () => {
+      const helper = createHelpFormatter(command);
+      return `\n${helper.boxWrap(codes, helper.helpWidth ?? codes.length)}`;
+    });
   return command.addHelpText(
     'after',
     () => `\n${renderHelpSection('Examples:', items, createHelpFormatter(command)).trimEnd()}`,
@@ -247,51 +261,14 @@ function parseTarget(text: string): string {
   throw new InvalidArgumentError(`An address is Kind/name, such as ${EXAMPLE_ADDRESS}.`);
 }
 
-/** Adds the options that limit what manifests may decide, run, read and name. */
-export function addTrustOptions(command: Command): Command {
-  return addManifestReadLimitOptions(addSettingOption(command, 'untrusted'));
-}
-
-/** Adds the options that limit which variables manifests may read, and which files they may name. */
-export function addManifestReadLimitOptions(command: Command): Command {
-  for (const name of ['env', 'secret', 'root'] as const) addSettingOption(command, name);
-  return command;
-}
-
-/** Adds the stack filters and the trust options, for commands that run on many stacks without `--recursive`. */
-export function addStackFilterAndTrustOptions(command: Command): Command {
-  for (const option of listStackFilterOptions()) command.addOption(option);
-  return addTrustOptions(command);
-}
-
-function listStackFilterOptions(): readonly Option[] {
-  return [
-    createRepeatableOption('--stack <name>', 'only the stack of this name', {
-      parse: parseStackName,
-      default: 'every stack',
-    }),
-    new Option(
-      '--changed-since <ref>',
-      'only stacks that changed since this commit, in their files, inputs or dependencies',
-    ),
-  ];
-}
-
-/** Adds `--recursive`, the stack filters and the trust options. */
-export function addRecursiveOptions(command: Command): Command {
-  command.option('-R, --recursive', 'every stack below a folder');
-  for (const option of listStackFilterOptions()) command.addOption(inTopic('many-stacks', option));
-  return addTrustOptions(command);
-}
-
 function inTopic(topic: OptionTopic, option: Option): Option {
   return option.helpGroup(topic);
 }
 
 /** Lists the options of a topic, from all commands. */
 export function listHelpTopicOptions(topic: string): readonly Option[] {
-  const all = addPlanOptions(addRecursiveOptions(addShowSecretsOption(new Command())));
-  return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
+  const all = [SHOW_SECRETS, ...RECURSIVE_OPTIONS, ...PLAN_OPTIONS];
+  return all.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
 /** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */

@@ -6,16 +6,19 @@ import { outputReport } from '../output/output-report.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import { findPlanFileApplyCommand } from '../reconcile/apply-command.ts';
 import { createLocateAtPlanFileStart, readPlanFile } from '../reconcile/plan-file.ts';
-import { addDetailedReportOptions, addExamples, addExitCodes } from './options.ts';
+import { addToCommand, createDetailedReportOptions } from './options.ts';
 
 export function configureShowCommand(command: Command, act: CommandBodyRunner): void {
   command.description('Show a saved plan. Sends no request.').argument('<plan>', 'a file that edgewise plan -o wrote');
-  addExitCodes(command, [EXIT.success, EXIT.invalid]);
-  addExamples(addDetailedReportOptions(command), [
-    ['edgewise show plan.json', 'read a plan before it is applied'],
-    ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
-    ['edgewise show plan.json --format markdown', 'as a comment, with the command that applies it'],
-  ]).action((file: string, flags: FormatFlags) =>
+  addToCommand(command, {
+    options: createDetailedReportOptions(),
+    exitCodes: [EXIT.success, EXIT.invalid],
+    examples: [
+      ['edgewise show plan.json', 'read a plan before it is applied'],
+      ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
+      ['edgewise show plan.json --format markdown', 'as a comment, with the command that applies it'],
+    ],
+  }).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
       const applyCommand = findPlanFileApplyCommand(file, plan, context.env);
@@ -33,14 +36,17 @@ export function configureDiffCommand(command: Command, act: CommandBodyRunner): 
     )
     .argument('<before>', 'a file that edgewise plan -o wrote')
     .argument('<after>', 'a second such file, usually of the same manifests at a later time');
-  addExitCodes(command, [EXIT.success, EXIT.changes, EXIT.invalid]);
-  addExamples(addDetailedReportOptions(command), [
-    ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
-    [
-      'edgewise diff approved.json plan.json --format json',
-      'for programs: `covered` says whether the later plan does no more',
+  addToCommand(command, {
+    options: createDetailedReportOptions(),
+    exitCodes: [EXIT.success, EXIT.changes, EXIT.invalid],
+    examples: [
+      ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
+      [
+        'edgewise diff approved.json plan.json --format json',
+        'for programs: `covered` says whether the later plan does no more',
+      ],
     ],
-  ]).action((before: string, after: string, flags: FormatFlags) =>
+  }).action((before: string, after: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
       const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;

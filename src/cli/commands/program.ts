@@ -4,7 +4,7 @@ import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
 import { type Context, VERSION } from '../context.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { configureHelpLayout, TOPIC_NAMES } from './help.ts';
-import { addExamples } from './options.ts';
+import { addToCommand } from './options.ts';
 
 /** Adds arguments, options and the action to a command that already has a name. `program` has all commands. */
 type Define = (command: Command, act: CommandBodyRunner, program: Command) => void;
@@ -186,5 +186,7 @@ export async function createProgramForArguments(
     const { configureWordCompletionCommand } = await import('./completion.ts');
     configureWordCompletionCommand(program.command(COMPLETE, { hidden: true }), act, program);
   }
-  return addExamples(program, [['edgewise plan manifests', 'show what would change; nothing is written']]);
+  return addToCommand(program, {
+    examples: [['edgewise plan manifests', 'show what would change; nothing is written']],
+  });
 }

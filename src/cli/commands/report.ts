@@ -14,7 +14,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findOutputFinding } from '../output/output-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { addExamples, addExitCodes } from './options.ts';
+import { addToCommand } from './options.ts';
 
 interface PostFlags {
   readonly as: 'comment' | 'issue';
@@ -25,16 +25,22 @@ interface PostFlags {
 export function configurePostCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
-    .argument('<report>', 'a file that --report markdown=FILE wrote')
-    .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
-    .option('--resolved', 'nothing to report: close the open issue')
-    .option('--number <number>', 'the pull or merge request (default: the one of this job)', parsePullRequestNumber);
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(command, [
-    ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
-    ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
-    ['edgewise post drift.md --as issue --resolved', 'close it'],
-  ]).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => post(file, flags, context)));
+    .argument('<report>', 'a file that --report markdown=FILE wrote');
+  addToCommand(command, {
+    options: [
+      new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'),
+      new Option('--resolved', 'nothing to report: close the open issue'),
+      new Option('--number <number>', 'the pull or merge request (default: the one of this job)').argParser(
+        parsePullRequestNumber,
+      ),
+    ],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid],
+    examples: [
+      ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
+      ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
+      ['edgewise post drift.md --as issue --resolved', 'close it'],
+    ],
+  }).action((file: string, flags: PostFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => post(file, flags, context)));
 }
 
 async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {

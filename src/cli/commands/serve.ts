@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FileLock } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, isHost, isLoopbackHost } from '../../model/http.ts';
@@ -29,7 +29,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { addExamples, addExitCodes, createRepeatableOption } from './options.ts';
+import { addToCommand, createRepeatableOption } from './options.ts';
 
 interface ServeCommandFlags {
   readonly port: number;
@@ -48,11 +48,13 @@ interface ServeCommandFlags {
 const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
 export function configureServeCommand(command: Command, act: CommandBodyRunner): void {
-  command
-    .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
-    .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
-    .option('--host <host>', 'address to listen on; one that other machines reach needs --api-key', '127.0.0.1')
-    .addOption(
+  command.description('Run the bundled server: the whole API in memory, for trying out and for tests.');
+  addToCommand(command, {
+    options: [
+      new Option('--port <number>', 'port to listen on; 0 picks a free one').argParser(parsePort).default(4750),
+      new Option('--host <host>', 'address to listen on; one that other machines reach needs --api-key').default(
+        '127.0.0.1',
+      ),
       createRepeatableOption(
         '--allow-host <name>',
         'respond to requests for this host too, not only for loopback names',
@@ -60,40 +62,40 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
           parse: parseHostName,
         },
       ),
-    )
-    .addOption(
       createRepeatableOption('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
       }),
-    )
-    .option('--seed <file>', 'resources and known ids to start with, as JSON')
-    .option(
-      '--snapshot <file>',
-      'file that keeps the data; each change is saved before its response; if it exists, --seed is ignored',
-    )
-    .option(
-      '--faults <file>',
-      'faults to simulate: late, lost, broken and wrong responses, as YAML or JSON; edgewise schema faults describes them (default: nothing)',
-    )
-    .option(
-      '--rate-limit <limit>',
-      'answer 429 above this, such as 120/60s, whatever the key (default: none)',
-      parseRateLimitFlag,
-    )
-    .option(
-      '--admin',
-      'let tests reset the server, read its requests, and change its faults and its clock, below /_edgewise/; needs an --api-key with :admin, and a loopback address',
-    )
-    .option('--accounts', 'give each --api-key an account of its own, so that tests run side by side')
-    .option('--version-header <name>', 'name of the header that carries the API version', DEFAULT_VERSION_HEADER_NAME);
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(command, [
-    ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
-    ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
-    ['edgewise serve --rate-limit 120/60s', 'with a typical rate limit'],
-    ['edgewise serve --admin --accounts --api-key a:admin --api-key b:admin', 'for two tests side by side'],
-    ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
-  ]).action((flags: ServeCommandFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
+      new Option('--seed <file>', 'resources and known ids to start with, as JSON'),
+      new Option(
+        '--snapshot <file>',
+        'file that keeps the data; each change is saved before its response; if it exists, --seed is ignored',
+      ),
+      new Option(
+        '--faults <file>',
+        'faults to simulate: late, lost, broken and wrong responses, as YAML or JSON; edgewise schema faults describes them (default: nothing)',
+      ),
+      new Option(
+        '--rate-limit <limit>',
+        'answer 429 above this, such as 120/60s, whatever the key (default: none)',
+      ).argParser(parseRateLimitFlag),
+      new Option(
+        '--admin',
+        'let tests reset the server, read its requests, and change its faults and its clock, below /_edgewise/; needs an --api-key with :admin, and a loopback address',
+      ),
+      new Option('--accounts', 'give each --api-key an account of its own, so that tests run side by side'),
+      new Option('--version-header <name>', 'name of the header that carries the API version').default(
+        DEFAULT_VERSION_HEADER_NAME,
+      ),
+    ],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid],
+    examples: [
+      ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
+      ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
+      ['edgewise serve --rate-limit 120/60s', 'with a typical rate limit'],
+      ['edgewise serve --admin --accounts --api-key a:admin --api-key b:admin', 'for two tests side by side'],
+      ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
+    ],
+  }).action((flags: ServeCommandFlags) => act(TEXT_ONLY_FORMAT_FLAGS, (context) => serve(flags, context)));
 }
 
 async function serve(flags: ServeCommandFlags, context: Context): Promise<ExitCode> {

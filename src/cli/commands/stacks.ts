@@ -21,7 +21,7 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/stacks-run.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
-import { addColorOption, addExamples, addExitCodes, addStackFilterAndTrustOptions } from './options.ts';
+import { addToCommand, COLOR, createStackFilterOptions, TRUST_OPTIONS } from './options.ts';
 
 const STACK_LIST_FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
@@ -36,20 +36,24 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
       'List the stacks below a folder: every folder with a Stack document. The formats github and gitlab print a matrix with one job per stack. Sends no request.',
     )
     .argument('[root]', 'the folder (default: the current folder)');
-  addStackFilterAndTrustOptions(command)
-    .option('--base-url <url>', 'URL of the service for all stacks; their names must then differ')
-    .addOption(
+  addToCommand(command, {
+    options: [
+      ...createStackFilterOptions(),
+      ...TRUST_OPTIONS,
+      new Option('--base-url <url>', 'URL of the service for all stacks; their names must then differ'),
       new Option('--format <format>', 'format of the list')
         .choices(STACK_LIST_FORMATS)
         .default('table')
         .helpGroup(OUTPUT_OPTIONS_HEADING),
-    );
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addColorOption(command), [
-    ['edgewise stacks', 'every stack below the current folder'],
-    ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
-    ['edgewise stacks --format json', 'for jobs that each run one, with --stack'],
-  ]).action((root: string | undefined, flags: StacksCommandFlags) =>
+      COLOR,
+    ],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid],
+    examples: [
+      ['edgewise stacks', 'every stack below the current folder'],
+      ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
+      ['edgewise stacks --format json', 'for jobs that each run one, with --stack'],
+    ],
+  }).action((root: string | undefined, flags: StacksCommandFlags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       printStacks(root ?? '.', flags, context),
     ),

@@ -22,7 +22,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, getProgressStream, type StatusLine } from '../output/progress.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addFormatAndColorOptions } from './options.ts';
+import { addToCommand, CONNECTION_OPTIONS, createFormatOptions } from './options.ts';
 
 /** The connection and format flags, and a value for each given option that sets a field of the kind. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
@@ -51,11 +51,13 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
     .description(
       `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and show what was decided about ${withArticle(noun)}.`,
     );
-  addExitCodes(group, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication]);
-  addExamples(group, [
-    [`edgewise ${name} submit ${examples[0]}`, `submit ${withArticle(noun)}`],
-    [`edgewise ${name} get ${formatExampleId(kind)} --wait`, 'wait for the decision and show it'],
-  ]);
+  addToCommand(group, {
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication],
+    examples: [
+      [`edgewise ${name} submit ${examples[0]}`, `submit ${withArticle(noun)}`],
+      [`edgewise ${name} get ${formatExampleId(kind)} --wait`, 'wait for the decision and show it'],
+    ],
+  });
 }
 
 function defineSubmit(group: Command, kind: SubmittedKind, act: CommandBodyRunner): void {
@@ -66,16 +68,17 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandBodyRunne
     .description(
       `Submit ${withArticle(noun)}. The service accepts it from authorized accounts only. It cannot be changed or withdrawn.`,
     );
-  for (const field of kind.specFields) {
-    const option = createFieldOption(field);
-    if (field[0] === argumentField) command.argument(`<${argumentField}...>`, option.description);
-    else command.addOption(option);
-  }
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication]);
-  addExamples(addConnectionOptions(addFormatAndColorOptions(command)), [
-    [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
-    [`${line} ${examples.join(' ')}`, 'about several at once'],
-  ]).action((given: string[], flags: SubmitFlags) =>
+  const fields = kind.specFields.filter(([name]) => name !== argumentField);
+  for (const field of kind.specFields)
+    if (field[0] === argumentField) command.argument(`<${argumentField}...>`, createFieldOption(field).description);
+  addToCommand(command, {
+    options: [...fields.map(createFieldOption), ...createFormatOptions(), ...CONNECTION_OPTIONS],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication],
+    examples: [
+      [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
+      [`${line} ${examples.join(' ')}`, 'about several at once'],
+    ],
+  }).action((given: string[], flags: SubmitFlags) =>
     act(flags, (context) => submitOne(kind, { given, flags }, context)),
   );
 }
@@ -86,18 +89,23 @@ function defineGet(group: Command, kind: SubmittedKind, act: CommandBodyRunner):
   const command = group
     .command('get')
     .description(`Show ${withArticle(noun)} and the status of each ${parts.title}.`)
-    .argument('<id>', `id of the ${noun}`, (text) => parseId(kind, text))
-    .option('--wait', 'wait until everything is decided; progress goes to stderr')
-    .option(
-      '--wait-timeout <duration>',
-      `with --wait: exit with 1 after this time, such as 90s or 2h (default: ${DEFAULT_TIMEOUT})`,
-      parseTimeout,
-    );
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
-  addExamples(addConnectionOptions(addFormatAndColorOptions(command)), [
-    [line, `show the ${noun} as it is now`],
-    [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
-  ]).action((id: string, flags: GetFlags) => act(flags, (context) => getSubmission(kind, { id, flags }, context)));
+    .argument('<id>', `id of the ${noun}`, (text) => parseId(kind, text));
+  addToCommand(command, {
+    options: [
+      new Option('--wait', 'wait until everything is decided; progress goes to stderr'),
+      new Option(
+        '--wait-timeout <duration>',
+        `with --wait: exit with 1 after this time, such as 90s or 2h (default: ${DEFAULT_TIMEOUT})`,
+      ).argParser(parseTimeout),
+      ...createFormatOptions(),
+      ...CONNECTION_OPTIONS,
+    ],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted],
+    examples: [
+      [line, `show the ${noun} as it is now`],
+      [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
+    ],
+  }).action((id: string, flags: GetFlags) => act(flags, (context) => getSubmission(kind, { id, flags }, context)));
 }
 
 function formatExampleId({ idPrefix }: SubmittedKind): string {

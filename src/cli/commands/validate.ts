@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { getRuleSeverity } from '../../lint/lint.ts';
 import { LINT_RULES } from '../../lint/rules.ts';
 import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
@@ -17,14 +17,13 @@ import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../out
 import { validateStacks } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
-  addExamples,
-  addExitCodes,
-  addFormatAndColorOptions,
-  addManifestReadLimitOptions,
-  addPoliciesOption,
-  addRecursiveOptions,
-  addReportOptions,
+  addToCommand,
+  createFormatOptions,
+  createReportOptions,
   isRecursive,
+  POLICIES,
+  READ_LIMIT_OPTIONS,
+  RECURSIVE_OPTIONS,
 } from './options.ts';
 
 interface ValidateCommandFlags extends FormatFlags, StackFilterFlags {
@@ -36,17 +35,23 @@ interface ValidateCommandFlags extends FormatFlags, StackFilterFlags {
 export function configureValidateCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Check manifests, and warn about valid lines that are probably mistakes. Sends no request.')
-    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
-    .option('--strict', 'fail on warnings too')
-    .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
-  addRecursiveOptions(addPoliciesOption(command));
-  addExitCodes(command, [EXIT.success, EXIT.invalid, EXIT.refused]);
-  addExamples(addReportOptions(command), [
-    ['edgewise validate', 'check the manifests in this folder'],
-    ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
-    ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
-    ['edgewise validate --list-rules', 'what lint looks for'],
-  ]).action((paths: string[], flags: ValidateCommandFlags) =>
+    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
+  addToCommand(command, {
+    options: [
+      new Option('--strict', 'fail on warnings too'),
+      new Option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets'),
+      POLICIES,
+      ...RECURSIVE_OPTIONS,
+      ...createReportOptions(),
+    ],
+    exitCodes: [EXIT.success, EXIT.invalid, EXIT.refused],
+    examples: [
+      ['edgewise validate', 'check the manifests in this folder'],
+      ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
+      ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
+      ['edgewise validate --list-rules', 'what lint looks for'],
+    ],
+  }).action((paths: string[], flags: ValidateCommandFlags) =>
     act(flags, (context) => (flags.listRules ? printRules(paths, flags, context) : validate(paths, flags, context))),
   );
 }
@@ -101,11 +106,14 @@ export function configureTestPolicyCommand(command: Command, act: CommandBodyRun
   command
     .description('Run the unit tests of policies: the cases in PolicyTest documents. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
-  addExitCodes(command, [EXIT.success, EXIT.failed, EXIT.invalid]);
-  addExamples(addFormatAndColorOptions(addManifestReadLimitOptions(command), POLICY_TEST_FORMATS), [
-    ['edgewise test-policy policies', 'run the cases in this folder'],
-    ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
-  ]).action((paths: string[], flags: FormatFlags) =>
+  addToCommand(command, {
+    options: [...READ_LIMIT_OPTIONS, ...createFormatOptions(POLICY_TEST_FORMATS)],
+    exitCodes: [EXIT.success, EXIT.failed, EXIT.invalid],
+    examples: [
+      ['edgewise test-policy policies', 'run the cases in this folder'],
+      ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
+    ],
+  }).action((paths: string[], flags: FormatFlags) =>
     act(flags, (context) => testPolicy(paths.length === 0 ? ['.'] : paths, flags, context)),
   );
 }

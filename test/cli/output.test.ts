@@ -87,3 +87,10 @@ it('writes the whole result to a slow reader, also if it is larger than a pipe',
   expect(shown.length).toBeGreaterThan(100_000);
   expect(JSON.parse(shown)).toHaveProperty('$defs');
 });
+
+it('quotes a line of a file whose name has control characters without them', async () => {
+  const { edgewise } = await createWorkspace({ 'a\u001b[31mb.yaml': `${STACK}spec:\n  a: b: c\n` });
+  const { stderr } = await edgewise('validate .');
+  expect(stderr).toMatch(/^a.*b\.yaml:\d+:\d+\n/m);
+  expect(stderr).not.toContain('\u001b');
+});

@@ -19,6 +19,14 @@ it('warns once of a token folder that others can read, before the first write', 
   expect(writesBefore).toBe(0);
 });
 
+it('ends with 1 and says why, before the first write, if the token folder is a file', async () => {
+  const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK + toCredential('a'), tokens: 'a file' });
+  const { exitCode, stderr } = await edgewise('apply --yes --token-directory tokens');
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/The token sink does not work: .*tokens.*Nothing was written\./s);
+  expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
 const TWO_STACKS = ['one', 'two'].map((name): [string, string] => [
   `${name}.yaml`,
   `apiVersion: edgewise/v1

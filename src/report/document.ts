@@ -29,6 +29,88 @@ export interface Document {
   readonly applyCommand?: CommandLine | undefined;
   /** The commit, the pipeline run, the time and the version of Edgewise. */
   readonly origin?: Text | undefined;
+  /**
+   * What programs show apart from the rest. Created when a writer asks, because readers see the same in the blocks. A
+   * run has only what concerns none of its stacks.
+   */
+  readonly listFindings: () => readonly Finding[];
+  /** The resources that the report is about. */
+  readonly addresses?: readonly string[] | undefined;
+  /** The position of what has none: the `Stack`. */
+  readonly place?: Place | undefined;
+  /** The version of Edgewise that made the plan. */
+  readonly version?: string | undefined;
+  /** The whole document of each stack of a run, also of stacks that have no part. */
+  readonly listStacks?: ((options: StackDocumentOptions) => readonly StackDocument[]) | undefined;
+}
+
+export interface StackDocumentOptions {
+  /** Whether errors that an earlier stack has too are left out. */
+  readonly isOnce: boolean;
+}
+
+interface StackDocument {
+  readonly title: string;
+  readonly document: Document;
+}
+
+/**
+ * Something about one resource or position, for formats that show no whole report: an annotation, a result, a test case.
+ * Texts are printable; each writer escapes them only for its own syntax.
+ */
+export interface Finding {
+  /** A diagnostic code, the name of a safety rule, or a key of `FINDING_RULES`. */
+  readonly rule: string;
+  readonly level: 'error' | 'warning' | 'notice';
+  /** `danger`: the manifests ask for it, but it deserves a second look. `failure`: the run itself failed. */
+  readonly nature?: 'danger' | 'failure' | undefined;
+  readonly message: string;
+  readonly remedy?: string | undefined;
+  readonly address?: string | undefined;
+  /** The path of the manifest field that the finding is about. */
+  readonly field?: string | undefined;
+  readonly place?: Place | undefined;
+  readonly related?: Diagnostic['related'];
+  /** The group of a danger. */
+  readonly group?: DangerGroup | undefined;
+  /** One sentence on all findings that have it, for formats with room for few. */
+  readonly together?: string | undefined;
+}
+
+/** The rules of findings that are no diagnostics. */
+export const FINDING_RULES = {
+  protect: 'The plan would delete or replace a protected resource.',
+  'delete-share': 'The plan would delete more of what is owned than the guard allows.',
+  'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
+  'manifests-missing': 'The plan would delete resources, and git did not check out all manifests.',
+  policy: 'The plan breaks a rule that a Policy document states.',
+  'rejected-write': 'The service will reject a write of the plan.',
+  'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',
+  'value-exchange': 'Stacks exchange unique values, so each waits for another.',
+  delete: 'A resource is deleted.',
+  replace: 'A resource is replaced.',
+  danger: 'A change concerns access, traffic, secrets, protection or ownership.',
+  'not-approved': 'The plan is not as it was approved or shown.',
+  'plan-differs': 'Two plans do different things.',
+  drift: 'A live resource differs although its manifest did not change.',
+  'drift-danger': 'What was changed at the service concerns access, traffic, secrets, protection or ownership.',
+  'removed-stack': 'A file that probably had a Stack is gone. What the stack owns stays at the service.',
+  unmanaged: 'A live resource is managed by no stack of this repository.',
+  pending: 'A manifest was changed and not applied.',
+  'write-failed': 'A write failed.',
+  'write-skipped':
+    'A write was skipped because one that it depends on failed, the run was interrupted, or the service cannot be reached.',
+  'token-rescued': 'A token could not be delivered and is in a rescue file.',
+  failure: 'The command did not complete.',
+} as const;
+
+export type FindingRule = keyof typeof FINDING_RULES;
+
+const LEVELS = ['error', 'warning', 'notice'] as const;
+
+/** Errors come first, notices last. */
+export function sortFindings<T extends Pick<Finding, 'level'>>(findings: readonly T[]): readonly T[] {
+  return LEVELS.flatMap((level) => findings.filter((finding) => finding.level === level));
 }
 
 /** A text on one line. A string is prose. */

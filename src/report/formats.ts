@@ -21,36 +21,29 @@ interface FormatEntry {
  * docs/reference/reports.md.
  */
 const REPORT_FORMATS = {
-  text: forPeople(async () => (await import('./text/write-text.ts')).writeText),
-  json: forPrograms(
+  text: ofDocument(async () => (await import('./text/write-text.ts')).writeText),
+  json: ofReport(
     async () => (await import('./machine/json.ts')).renderJsonReport,
     async () => (await import('./machine/stacks.ts')).renderStacksReportJson,
   ),
-  markdown: forPeople(async () => (await import('./markdown/write-markdown.ts')).writeMarkdown),
-  html: forPeople(async () => (await import('./html/write-html.ts')).writeHtml),
-  github: forPrograms(
-    async () => (await import('./machine/github.ts')).renderGithubReport,
-    async () => (await import('./machine/github.ts')).renderStacksGithub,
-  ),
-  sarif: forPrograms(
-    async () => (await import('./machine/sarif.ts')).renderSarifReport,
-    async () => (await import('./machine/sarif.ts')).renderStacksSarif,
-  ),
-  junit: forPrograms(
-    async () => (await import('./machine/junit.ts')).renderJunitReport,
-    async () => (await import('./machine/junit.ts')).renderStacksJunit,
-  ),
+  markdown: ofDocument(async () => (await import('./markdown/write-markdown.ts')).writeMarkdown),
+  html: ofDocument(async () => (await import('./html/write-html.ts')).writeHtml),
+  github: ofDocument(async () => (await import('./findings/write-github.ts')).writeGithub),
+  sarif: ofDocument(async () => (await import('./findings/write-sarif.ts')).writeSarif),
+  junit: ofDocument(async () => (await import('./findings/write-junit.ts')).writeJunit),
   metrics: {
     only: 'drift',
-    ...forPrograms(
+    ...ofReport(
       async () => (await import('./machine/metrics.ts')).renderDriftMetrics,
       async () => (await import('./machine/metrics.ts')).renderStacksMetrics,
     ),
   },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
-/** A format for people writes the document of a report. It knows no report. */
-function forPeople(load: () => Promise<(document: Document, options: FormatOptions) => Iterable<string>>): FormatEntry {
+/** The format has a writer of documents, which knows no report. */
+function ofDocument(
+  load: () => Promise<(document: Document, options: FormatOptions) => Iterable<string>>,
+): FormatEntry {
   const loadAll = () => Promise.all([load(), import('./documents/create-document.ts')] as const);
   return {
     load: async () => {
@@ -64,8 +57,8 @@ function forPeople(load: () => Promise<(document: Document, options: FormatOptio
   };
 }
 
-/** A format for programs has its own renderer of reports, and of runs over many stacks. */
-function forPrograms(
+/** The format has values that no document has: it has its own renderer of reports, and of runs over many stacks. */
+function ofReport(
   load: () => Promise<ReportRenderer>,
   loadForStacks: () => Promise<StacksReportRenderer>,
 ): FormatEntry {

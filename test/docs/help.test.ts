@@ -5,7 +5,7 @@ import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-code.ts';
 import { DANGER_NAMES } from '../../src/model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES } from '../../src/model/drift.ts';
-import { NON_DIAGNOSTIC_RULES } from '../../src/report/machine/annotations.ts';
+import { FINDING_RULES } from '../../src/report/document.ts';
 import type { Setting } from '../../src/settings/setting.ts';
 import { NAMED_SETTINGS } from '../../src/settings/table.ts';
 import { runCommand } from '../cli/fake-context.ts';
@@ -124,7 +124,7 @@ describe.each(PAGES.filter(([file]) => file.startsWith('docs/') && file !== 'doc
   (_, document) => {
     it('names only diagnostic codes, dangers and states that exist', () => {
       const named = Array.from(withoutBlocks(document).matchAll(/(?<=`)[a-z]+(?:-[a-z]+)+(?=`)/g), ([name]) => name);
-      const codes = [...Object.keys(DIAGNOSTIC_CODES), ...Object.keys(NON_DIAGNOSTIC_RULES)];
+      const codes = [...Object.keys(DIAGNOSTIC_CODES), ...Object.keys(FINDING_RULES)];
       const known = new Set<string>([...codes, ...DANGER_NAMES, ...DRIFT_STATES, ...OTHER_WORDS]);
       const rest = named.filter((name) => !known.has(name));
       expect(rest.filter((name) => !help.text.includes(name))).toEqual([]);

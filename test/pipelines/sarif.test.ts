@@ -2,9 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { assertDefined } from '../../src/model/errors.ts';
-import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+import { renderSarifReport } from '../report/render.ts';
 import { REPORTS } from '../report/sample-reports.ts';
 import { describeWith, runTool } from './tools.ts';
 

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { DriftedChange } from '../../src/model/drift.ts';
 import type { Place } from '../../src/model/place.ts';
-import { renderGithubReport } from '../../src/report/machine/github.ts';
-import { renderJunitReport } from '../../src/report/machine/junit.ts';
-import { renderSarifReport } from '../../src/report/machine/sarif.ts';
 import type { Report } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
+import { renderGithubReport, renderJunitReport, renderSarifReport } from './render.ts';
 import { createChange, createDifference, createLiveChange, createPlan, PLAIN } from './sample-plans.ts';
 import { createDrift, createDriftedChange } from './sample-reports.ts';
 import { MIXED } from './sample-results.ts';
@@ -76,7 +74,7 @@ describe('github', () => {
     expect(renderGithubReport(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
       "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A bad-field::TCPEdge/a: spec.hostport is not a known field%0ADid you mean \`hostports\`?
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
-      ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
+      ::notice title=edgewise::✗ The manifests are invalid: 1 error
       "
     `);
   });
@@ -88,7 +86,7 @@ describe('github', () => {
       ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: no longer in the manifests
       ::warning file=m.yaml,line=3,col=1,title=edgewise%3A replace::AgentIngress/moved (agin_1) will be replaced
       ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a: description changed at the service; the apply sets the values of the manifest
-      ::notice title=edgewise::1 to delete, 1 to replace, 1 to update, 0 to adopt, 1 to create; 0 unchanged; 1 warning; refused by 1 safety rule.
+      ::notice title=edgewise::⛔ refused by 1 safety rule · ⚠ 1 delete, 1 replace · 1 update · 1 create
       "
     `);
   });

@@ -3,6 +3,9 @@ import type { Drift } from '../../src/model/drift.ts';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { createDocument, createStacksDocument } from '../../src/report/documents/create-document.ts';
+import { writeGithub } from '../../src/report/findings/write-github.ts';
+import { writeJunit } from '../../src/report/findings/write-junit.ts';
+import { writeSarif } from '../../src/report/findings/write-sarif.ts';
 import { writeHtml } from '../../src/report/html/write-html.ts';
 import { writeMarkdown } from '../../src/report/markdown/write-markdown.ts';
 import { renderTextReport } from '../../src/report/render-text.ts';
@@ -38,4 +41,16 @@ export function renderHtmlReport(report: Report, options: FormatOptions): string
 
 export function renderStacksHtml(run: StacksRunReport, options: FormatOptions): string {
   return [...writeHtml(createStacksDocument(run, options), options)].join('');
+}
+
+export function renderGithubReport(report: Report, options: FormatOptions): string {
+  return [...writeGithub(createDocument(report, options), options)].join('');
+}
+
+export function renderSarifReport(report: Report, options: FormatOptions): string {
+  return [...writeSarif(createDocument(report, options), options)].join('');
+}
+
+export function renderJunitReport(report: Report, options: FormatOptions): string {
+  return [...writeJunit(createDocument(report, options))].join('');
 }

@@ -6,7 +6,7 @@ import type { PolicyTestResults } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
 import type { FormatName } from '../../report/formats.ts';
 import { renderLintRulesJson, renderPolicyTestsJson } from '../../report/machine/json.ts';
-import { renderPolicyTestsJunit } from '../../report/machine/junit.ts';
+import { renderPolicyTestsJunit } from '../../report/findings/write-junit.ts';
 import type { LintRuleRow } from '../../report/report.ts';
 import { renderLintRulesText, renderPolicyTestsText } from '../../report/text/lists.ts';
 import { InvalidManifests } from '../../stack/host.ts';

@@ -1,6 +1,10 @@
+import type { ApplyResult } from '../../model/outcome.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { formatWriteAddress } from '../../model/write.ts';
 import {
   type Block,
   type Document,
+  type Finding,
   type MessagesBlock,
   mapLazily,
   type TableBlock,
@@ -12,11 +16,16 @@ import {
   type AppliedWriteView,
   type ApplyView,
   createApplyView,
+  formatNotStarted,
   INCOMPLETE_APPLY_PREFIX,
+  locateFailedWrite,
   PLAN_HEADING,
   RESULT_SECTION_HEADINGS,
 } from '../view/apply-view.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import { formatWriteName, mapNotStartedWritesById } from '../view/wording.ts';
 import { listDiagnosticsBlocks } from './entries.ts';
+import { createDiagnosticFinding, createFinding, describeFindings } from './findings.ts';
 import { createPlanDocument, formatOrigin } from './plan.ts';
 
 /** The result of an apply, then its plan. */
@@ -39,7 +48,41 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
     origin: formatOrigin(plan, options),
+    ...describeFindings(options, () => [
+      ...result.diagnostics.map(createDiagnosticFinding),
+      ...listOutcomeFindings(result, options),
+      ...plan.diagnostics.map(createDiagnosticFinding),
+    ]),
+    addresses: plan.changes.map(({ address }) => toPrintable(address)),
+    version: plan.tool.version,
   };
+}
+
+/** Writes that failed or were skipped, and tokens that are not where they should be. */
+function listOutcomeFindings({ outcomes, tokens }: ApplyResult, options: FormatOptions): readonly Finding[] {
+  const notStarted = mapNotStartedWritesById(outcomes);
+  const together = notStarted.size > 1 ? formatNotStarted(outcomes) : undefined;
+  return [
+    ...outcomes.flatMap((outcome) => {
+      const { write } = outcome;
+      if (outcome.outcome === 'applied') return [];
+      const message = `${formatWriteName(write)}: ${outcome.message}`;
+      return outcome.outcome === 'failed'
+        ? createFinding('write-failed', 'error', message, {
+            address: write.address,
+            place: locateFailedWrite(outcome, options),
+          })
+        : createFinding('write-skipped', 'warning', message, {
+            address: formatWriteAddress(write),
+            together: notStarted.has(write.id) ? together : undefined,
+          });
+    }),
+    ...tokens
+      .filter(({ rescued }) => rescued)
+      .map(({ address, deliveredTo: place }) =>
+        createFinding('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${place}`, { address }),
+      ),
+  ];
 }
 
 function createPlanPart(plan: ApplyReport['plan'], options: FormatOptions): Block {

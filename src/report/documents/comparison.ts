@@ -1,3 +1,5 @@
+import { formatAction } from '../../model/change.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { Document } from '../document.ts';
 import type { ComparisonReport, FormatOptions } from '../report.ts';
 import { createComparisonView } from '../view/comparison-view.ts';
@@ -9,6 +11,7 @@ import {
   createPlaceFinder,
   listDiagnosticsBlocks,
 } from './entries.ts';
+import { createDiagnosticFinding, createFinding, describeFindings } from './findings.ts';
 import { listListBlocks } from './plan.ts';
 
 /** The differences between two plans, shown like a plan. */
@@ -36,5 +39,22 @@ export function createComparisonDocument(report: ComparisonReport, options: Form
         ),
       ),
     ],
+    // A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice.
+    ...describeFindings(options, () => {
+      const [rule, level] =
+        report.command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
+      return [
+        ...members.map((message) => createFinding(rule, level, message)),
+        ...parts.flatMap(({ heading, changes }) =>
+          changes.map(({ address, action, fields, notes }) => {
+            const more = [...fields.map(({ path }) => path), ...notes].join(', ');
+            const message = `${heading}: ${formatAction(action)} ${address}${more === '' ? '' : ` (${more})`}`;
+            return createFinding(rule, level, message, { address });
+          }),
+        ),
+        ...diagnostics.map(createDiagnosticFinding),
+      ];
+    }),
+    addresses: after.changes.map(({ address }) => toPrintable(address)),
   };
 }

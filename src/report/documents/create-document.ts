@@ -21,9 +21,9 @@ export function createDocument(report: Report, options: FormatOptions): Document
     case 'drift':
       return createDriftDocument(report, options);
     case 'validation':
-      return createValidationDocument(report);
+      return createValidationDocument(report, options);
     case 'failure':
-      return createFailureDocument(report);
+      return createFailureDocument(report, options);
     default:
       return assertNever(report);
   }

@@ -1,11 +1,13 @@
-import { isProtected } from '../../model/change.ts';
+import { formatChangeAddress, isProtected } from '../../model/change.ts';
 import { DRIFT_STATES } from '../../model/drift.ts';
+import { toPrintable } from '../../model/printable.ts';
 import {
   type Block,
   type CountsBlock,
   type Document,
   type Entry,
   type EntryDetails,
+  type Finding,
   type Sentence,
   type Text,
   toCode,
@@ -21,6 +23,9 @@ import {
   STATE_LABELS,
   UNMANAGED_WORDING,
 } from '../view/drift-view.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import { formatShortField } from '../view/field-view.ts';
+import { NEXT_APPLY_PREFIX } from '../view/wording.ts';
 import type { EntryContext } from './entries.ts';
 import {
   createEntriesBlocks,
@@ -35,6 +40,13 @@ import {
   listPointers,
   listSaid,
 } from './entries.ts';
+import {
+  createDangerFinding,
+  createDiagnosticFinding,
+  createFinding,
+  createViolationFinding,
+  describeFindings,
+} from './findings.ts';
 import { formatOrigin, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
@@ -65,8 +77,54 @@ export function createDriftDocument({ drift }: DriftReport, options: FormatOptio
       ...listHintBlocks(view),
     ],
     origin: formatOrigin({ made: drift.made, tool: { version: options.version ?? '' } }, options),
+    // Dangers come first, unmanaged resources last.
+    ...describeFindings(options, () => [
+      ...view.dangers.map((one) => createDangerFinding('drift-danger', one, { level: 'error' })),
+      ...drift.violations.map(createViolationFinding),
+      ...drift.diagnostics.map(createDiagnosticFinding),
+      ...view.groups.flatMap(({ resources }) => resources.map(createDriftedFinding)),
+      ...view.unmanaged.map(({ kind, id, description, absence }) => {
+        const what = absence === '' ? 'unmanaged' : absence;
+        const message = `${kind} ${id} is ${what}${description === '' ? '' : `: ${description}`}`;
+        const { hint: remedy } = absence === '' ? UNMANAGED_WORDING : ABSENT_WORDING;
+        return createFinding('unmanaged', 'notice', message, { remedy });
+      }),
+    ]),
+    addresses: drift.changes.map(({ address }) => toPrintable(address)),
   };
 }
+
+/** The maximum number of characters of a value in a finding: enough to recognize the value. */
+const MAX_VALUE = 200;
+
+function createDriftedFinding(resource: DriftedView): Finding {
+  const { state, reason, change } = resource;
+  const { fields, traits, next, planned } = resource.show();
+  const address = formatChangeAddress(change);
+  const described = traits.map(({ said, values }) => `${said} ${values}`.trim());
+  const why = [
+    ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
+    ...(reason === undefined ? [] : [reason]),
+    ...described,
+    ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
+    ...(planned?.dangers ?? []).map(({ group, said }) => `${said} (${group})`),
+    ...(planned?.notes ?? []),
+    ...(described.length > 0 ? [] : (planned?.fields ?? [])).map((field) => formatShortField(field, MAX_VALUE)),
+  ].join('; ');
+  const rule = state === 'pending' || state === 'to-prune' ? 'pending' : 'drift';
+  const message = `${quoteIfNeeded(address)} ${STATE_CLAUSES[state]}${why === '' ? '' : `: ${why}`}`;
+  return createFinding(rule, 'warning', message, { address });
+}
+
+const STATE_CLAUSES: Readonly<Record<DriftGroup['state'], string>> = {
+  drifted: 'was changed at the service',
+  'drifted-and-pending': 'was changed at the service, and has changes that were not applied',
+  differs: 'differs from its manifest',
+  missing: 'does not exist',
+  unowned: 'exists without the mark of this stack',
+  pending: 'has changes that were not applied',
+  'to-prune': 'is no longer in a manifest',
+};
 
 function listDriftSentences({
   summary,

@@ -1,10 +1,12 @@
-import { ACTIONS, listShownActions } from '../../model/change.ts';
+import { ACTIONS, formatChangeAddress, listShownActions } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import {
   type Block,
   type CountsBlock,
   type Document,
+  type Finding,
   type ListBlock,
   mapLazily,
   type Sentence,
@@ -14,9 +16,10 @@ import {
   toCode,
 } from '../document.ts';
 import type { FormatOptions, PlanReport } from '../report.ts';
-import { formatShortList } from '../view/danger-view.ts';
+import { formatShortList, listDangerViews } from '../view/danger-view.ts';
 import { DUE_DAYS } from '../view/due-view.ts';
-import { createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import { collectPlanAddressesById, createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
 import {
   ACTION_COUNT_LABELS,
   formatBlockingRuleCount,
@@ -36,6 +39,13 @@ import {
   listPointers,
   listSaid,
 } from './entries.ts';
+import {
+  createDangerFinding,
+  createDiagnosticFinding,
+  createFinding,
+  createViolationFinding,
+  describeFindings,
+} from './findings.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan, blocking }: PlanReport, options: FormatOptions): Document {
@@ -71,7 +81,36 @@ export function createPlanDocument({ plan, blocking }: PlanReport, options: Form
     ],
     applyCommand: view.isApplicable ? applyCommand : undefined,
     origin: formatOrigin(plan, options),
+    ...describeFindings(options, () => [
+      ...blocking.map(createViolationFinding),
+      ...plan.diagnostics.map(createDiagnosticFinding),
+      ...listChangeFindings(plan),
+    ]),
+    addresses: plan.changes.map(({ address }) => toPrintable(address)),
+    version: plan.tool.version,
   };
+}
+
+/** Deletes and replaces, dangers, and what an apply reverts. */
+function listChangeFindings(plan: Plan): readonly Finding[] {
+  const names = collectPlanAddressesById(plan);
+  return plan.changes.flatMap((change) => {
+    const { action, reason, live, differences } = change;
+    const address = formatChangeAddress(change);
+    const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
+    const lost = `${quoteIfNeeded(address)}${id} will be ${action}d${reason === undefined ? '' : `: ${reason}`}`;
+    const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
+    const reverted = `${quoteIfNeeded(change.address)}: ${drifted.map(({ path }) => path).join(', ')} changed at the service; the apply sets the values of the manifest`;
+    return [
+      ...(action === 'delete' || action === 'replace'
+        ? [createFinding(action, 'warning', lost, { address, nature: 'danger' })]
+        : []),
+      ...listDangerViews([change], names).map((one) =>
+        createDangerFinding('danger', one, { level: 'warning', nature: 'danger' }),
+      ),
+      ...(drifted.length === 0 ? [] : [createFinding('drift', 'notice', reverted, { address: change.address })]),
+    ];
+  });
 }
 
 function listSentences({ summary, requests, violations, found, dangerCount }: PlanView): readonly Sentence[] {

@@ -1,4 +1,5 @@
 import { isIncomplete } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import {
   type DangerLine,
   type DangersBlock,
@@ -14,12 +15,14 @@ import {
   createStacksView,
   formatUnchangedStacksHeading,
   isShownWithEarlierStack,
+  listRemovedStackSentences,
   listRowIndexesInOrder,
   type StackRow,
   type StacksView,
   withErrorsOnce,
 } from '../view/stacks-view.ts';
 import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
+import { createFinding } from './findings.ts';
 import { listExitSentences } from './plan.ts';
 
 /**
@@ -59,6 +62,15 @@ export function createRunDocument(
     ],
     applyCommand: run.applyCommand,
     origin: parts.map(({ block }) => block.document?.origin).find((origin) => origin !== undefined),
+    listFindings: () =>
+      (given.removals === undefined ? [] : listRemovedStackSentences(given.removals)).map((sentence) =>
+        createFinding('removed-stack', 'notice', sentence),
+      ),
+    listStacks: ({ isOnce }) =>
+      (isOnce ? run : given).parts.map((part) => ({
+        title: toPrintable(part.name === '' ? part.folder : part.name),
+        document: createDocument(part.report, { ...options, ...part.options }),
+      })),
   };
 }
 

@@ -1,10 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
-import type { ApplyEvent, Outcome, ServiceStop, WriteWaiting } from '../../model/outcome.ts';
+import type { ApplyEvent, Outcome, WriteWaiting } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextStyleOptions } from '../report.ts';
-import { describeNotStartedWrites, findStop } from '../view/apply-view.ts';
+import { formatNotStarted } from '../view/apply-view.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
@@ -28,27 +28,20 @@ interface EventLog {
  * have no line, and do not count.
  */
 export function createEventLog(options: TextStyleOptions): EventLog {
-  const notStarted = new Map<string, Write>();
-  let stop: ServiceStop | undefined;
+  const notStarted = new Map<string, Outcome>();
   return {
     take: (event) => {
       const shown = event.event === 'write-ended' ? { ...event, done: event.done - notStarted.size } : event;
       if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(shown, options);
       const { write, waitedFor, isKept } = event.result;
       if (isKept === true || waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(shown, options);
-      notStarted.set(write.id, write);
-      stop ??= findStop(event.result);
+      notStarted.set(write.id, event.result);
       return [];
     },
     end: () =>
       notStarted.size === 0
         ? []
-        : [
-            createPainter(options.color)(
-              'warning',
-              describeNotStartedWrites(Array.from(notStarted.values(), formatWriteName), stop),
-            ),
-          ],
+        : [createPainter(options.color)('warning', formatNotStarted([...notStarted.values()]))],
   };
 }
 

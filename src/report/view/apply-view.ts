@@ -2,7 +2,7 @@ import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
-import { type ApplyResult, type Outcome, SERVICE_STOPS, type ServiceStop } from '../../model/outcome.ts';
+import { type ApplyResult, type Outcome, SERVICE_STOPS } from '../../model/outcome.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -87,12 +87,7 @@ export function createApplyView(
     applied: outcomes.filter((one) => one.outcome === 'applied').map(createAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
     skipped: skipped.map((one) => createSkippedView(one, ends)),
-    ...(notStarted.size > 0 && {
-      notStarted: describeNotStartedWrites(
-        Array.from(notStarted.values(), formatWriteName),
-        outcomes.map(findStop).find((stop) => stop !== undefined),
-      ),
-    }),
+    ...(notStarted.size > 0 && { notStarted: formatNotStarted(outcomes) }),
     tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
     next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
@@ -167,14 +162,13 @@ function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }
 const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** One sentence on all writes that were not started, with the reason. */
-export function describeNotStartedWrites(names: readonly string[], stop: ServiceStop | undefined): string {
+export function formatNotStarted(outcomes: readonly Outcome[]): string {
+  const names = Array.from(mapNotStartedWritesById(outcomes).values(), formatWriteName);
+  const stop = outcomes
+    .map((one) => (one.outcome === 'skipped' ? one.stop : undefined))
+    .find((one) => one !== undefined);
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because ${stop === undefined ? 'the run was interrupted' : SERVICE_STOPS[stop]}.`;
-}
-
-/** Why a write was not started, if the service is the reason. */
-export function findStop(one: Outcome): ServiceStop | undefined {
-  return one.outcome === 'skipped' ? one.stop : undefined;
 }
 
 function formatEnd(outcome: Outcome['outcome'] | undefined): string {

@@ -7,6 +7,7 @@ import {
   type ParseResult,
 } from '@marcbachmann/cel-js';
 import type { Json } from '../model/json.ts';
+import type { OffsetRange } from '../model/place.ts';
 import { type CelBudget, type CelValues, estimateSteps, matchText } from './cost.ts';
 import { listNodesInOperands, listVariablePaths } from './read-cel.ts';
 import {
@@ -20,11 +21,9 @@ import {
   toNonNullableType,
 } from './values.ts';
 
-/** Why an expression is invalid, and the position of the error in UTF-16 code units. */
-export interface CelFinding {
+/** Why an expression is invalid, and in which part of its text. */
+export interface CelFinding extends OffsetRange {
   readonly message: string;
-  readonly start: number;
-  readonly length: number;
   /** Set if a name is unknown: the given name, and all known names. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
 }
@@ -214,7 +213,7 @@ function createExpressionFinding(error: unknown, text: string, { types, variable
   const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];
   if (limit !== undefined) return createWholeFinding(text, limit === 'Depth' ? 'is nested too deeply' : 'is too large');
   const finding = createRangeFinding(error.range ?? { start: 0, end: text.length }, error.summary.replace(/\.$/, ''));
-  const given = text.slice(finding.start, finding.start + finding.length);
+  const given = text.slice(finding.start, finding.end);
   switch (error.code) {
     case 'unknown_variable':
       return { ...finding, unknown: { given, known: Object.keys(variables) } };
@@ -226,12 +225,9 @@ function createExpressionFinding(error: unknown, text: string, { types, variable
 }
 
 function createWholeFinding(text: string, message: string): CelFinding {
-  return { message, start: 0, length: text.length };
+  return { message, start: 0, end: text.length };
 }
 
-function createRangeFinding(
-  { start, end }: { readonly start: number; readonly end: number },
-  message: string,
-): CelFinding {
-  return { message, start, length: Math.max(1, end - start) };
+function createRangeFinding({ start, end }: OffsetRange, message: string): CelFinding {
+  return { message, start, end: Math.max(start + 1, end) };
 }

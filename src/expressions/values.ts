@@ -101,7 +101,7 @@ export function toNonNullableType(type: string): string {
 export function findNameInExpression(text: string, name: string): TextRange | undefined {
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));
-    if (!isInside) return { of: text, start, length: name.length };
+    if (!isInside) return { of: text, start, end: start + name.length };
   }
   return undefined;
 }

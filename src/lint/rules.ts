@@ -232,7 +232,8 @@ function listUnreadExpressions(spots: LintedResource['spots']): readonly UnreadE
 }
 
 function toPart(text: string, column: number): TextRange {
-  return { of: text, start: Math.max(0, Math.min(column, text.length) - 1), length: 1 };
+  const start = Math.max(0, Math.min(column, text.length) - 1);
+  return { of: text, start, end: start + 1 };
 }
 
 /**

@@ -35,8 +35,8 @@ export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocum
   );
 }
 
-function toKindPlace({ position }: ManifestDocument): Place {
-  return locate(position, ['kind']);
+function toKindPlace({ source }: ManifestDocument): Place {
+  return locate(source, ['kind']);
 }
 
 /** Reports every `Stack` except the first. */
@@ -83,7 +83,7 @@ export function listDisabledKindFindings(
 ): readonly DocumentFinding[] {
   const { value: kinds, layer } = findSettingInStack('kinds', stack) ?? {};
   if (layer === undefined || !Array.isArray(kinds)) return [];
-  const place = locate(layer.document.position, ['spec', 'kinds']);
+  const place = locate(layer.document.source, ['spec', 'kinds']);
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
     .map((document) => ({
@@ -156,8 +156,8 @@ export function checkDuplicateAddresses(
   });
 }
 
-function toNamePlace({ position }: ManifestDocument): Place {
-  return locate(position, ['metadata', 'name']);
+function toNamePlace({ source }: ManifestDocument): Place {
+  return locate(source, ['metadata', 'name']);
 }
 
 /** Reports unique values that a second document claims. References in the specs must be resolved. */
@@ -269,7 +269,7 @@ function createClaimFinding({ document, path, given }: DocumentClaim, first: Doc
       related: [
         {
           message: 'first claimed here',
-          place: locate(first.document.position, first.path),
+          place: locate(first.document.source, first.path),
         },
       ],
     },

@@ -85,7 +85,7 @@ export function readDocuments(
   let ofOthers = 0;
   const toolFields: ToolField[] = [];
   for (const parsed of parseDocuments(source.yaml, env, context.allowance)) {
-    const all = unfold(parsed, { source, span: parsed.span, tree: parsed.tree, base: [] }, parsed.value);
+    const all = unfold(parsed, { text: source, range: parsed.range, tree: parsed.tree, base: [] }, parsed.value);
     const candidates = all.filter((candidate) => !isOfOthers(candidate));
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
     ofOthers += all.length - candidates.length;
@@ -119,7 +119,7 @@ function listDiagnostics(
     // Without a tree, the file was not read to its end. Always report that.
     .filter(({ code }) => parsed.tree === undefined || counter.shouldShow(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
-  const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within.start));
+  const values = parsed.findings.map(({ range, within = range }) => source.toPlace(within.start));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, findings }) =>
     findings.filter(({ code }) => counter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
@@ -132,40 +132,40 @@ function createSyntaxDiagnostic(
   finding: SyntaxFinding,
   subject: DiagnosticSubject | undefined,
 ): Diagnostic {
-  const { span, related } = finding;
+  const { range, related } = finding;
   return createDiagnostic(subject ?? {}, {
     ...finding,
-    place: source.toPlace(span.start),
-    related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span.start) }],
+    place: source.toPlace(range.start),
+    related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.range.start) }],
   });
 }
 
 /** A document or a member of a `List`, before its kind is known. */
 interface Candidate {
-  readonly position: DocumentSource;
+  readonly source: DocumentSource;
   readonly value: Json;
   readonly isBroken: boolean;
 }
 
 /** Returns the document, followed by its members if it is a `List`. */
-function unfold(parsed: ParsedDocument, position: DocumentSource, value: Json): readonly Candidate[] {
-  if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
+function unfold(parsed: ParsedDocument, source: DocumentSource, value: Json): readonly Candidate[] {
+  if (value === null && source.base.length === 0 && !parsed.isBroken) return [];
   const origin = findKustomizeOriginFile(value);
-  const own = origin === undefined ? position : { ...position, origin };
-  const candidate = { position: own, value, isBroken: parsed.isBroken };
+  const own = origin === undefined ? source : { ...source, origin };
+  const candidate = { source: own, value, isBroken: parsed.isBroken };
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [candidate];
   const members = value['items'].flatMap((item, index) =>
-    unfold(parsed, { ...position, base: [...position.base, 'items', index] }, item),
+    unfold(parsed, { ...source, base: [...source.base, 'items', index] }, item),
   );
   return [{ ...candidate, value: { ...value, items: [] } }, ...members];
 }
 
 /** Whether a document certainly belongs to another tool. What is wrong in it is then not reported. */
-function isOfOthers({ position: { tree, base, source }, value, isBroken }: Candidate): boolean {
+function isOfOthers({ source: { tree, base, text }, value, isBroken }: Candidate): boolean {
   if (isBroken) return false;
   if (base.length > 0) return isDocumentOfOthers(value);
   if (tree === undefined || !hasOneHeader(tree)) return false;
-  return isDocumentOfOthers(value) || isDataOfOthers(value) || isHelmChart(value, source.file);
+  return isDocumentOfOthers(value) || isDataOfOthers(value) || isHelmChart(value, text.file);
 }
 
 /** Whether a document is a `Defaults`, or is broken and may be one. Ignores a `Defaults` of another tool. */
@@ -203,45 +203,41 @@ function inspectDocument(candidate: Candidate, context: ReadContext): Inspected 
 }
 
 function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
-  const { position, value, isBroken } = candidate;
+  const { source, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
     const finding = { ...createRootFinding('bad-value', message), remedy: ADD_HEADER };
-    return { subject: { position }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
+    return { subject: { source }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
   }
   const { kind } = value;
   if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind))
     return inspectKind(kind, { ...candidate, value }, context);
   const header = isBroken ? undefined : findHeaderFinding(value);
   const maybeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
-  return { subject: { position }, findings: header === undefined ? [] : [header], maybeStack };
+  return { subject: { source }, findings: header === undefined ? [] : [header], maybeStack };
 }
 
 /** Reads only the address of a broken document, so that references to it are not reported as dangling. */
 function inspectKind(
   kind: string,
-  { position, value, isBroken }: Candidate & { readonly value: JsonObject },
+  { source, value, isBroken }: Candidate & { readonly value: JsonObject },
   context: ReadContext,
 ): Inspected {
   if (isBroken) {
-    const document = createManifestDocument(
-      kind,
-      { metadata: value['metadata'] ?? null },
-      { position, isValid: false },
-    );
-    return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
+    const document = createManifestDocument(kind, { metadata: value['metadata'] ?? null }, { source, isValid: false });
+    return { subject: { source, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
   const header = findHeaderFinding(value);
   // A Stack of another tool is not the Stack of these manifests.
   if (header !== undefined && (kind === 'Stack' || kind === 'Defaults') && isApiVersionOfOthers(value['apiVersion']))
-    return { subject: { position, kind }, findings: [header], maybeStack: false };
+    return { subject: { source, kind }, findings: [header], maybeStack: false };
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const { own, paths: toolPaths } = withoutToolFields(value);
-  const filled = fillInFiles(kind, withoutOptionalNulls(kind, own), (path) => readFile(position.source.file, path));
-  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position })];
+  const filled = fillInFiles(kind, withoutOptionalNulls(kind, own), (path) => readFile(source.text.file, path));
+  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, source })];
   const findings = header === undefined ? found : [header];
-  const document = createManifestDocument(kind, filled.value, { position, isValid: findings.length === 0 });
-  const subject = { position, kind, address: document.address };
+  const document = createManifestDocument(kind, filled.value, { source, isValid: findings.length === 0 });
+  const subject = { source, kind, address: document.address };
   return { subject, findings, maybeStack: false, toolPaths, ...(kind !== 'List' && { document }) };
 }
 
@@ -291,7 +287,7 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
 function createManifestDocument(
   kind: string,
   value: JsonObject,
-  rest: Pick<ManifestDocument, 'position' | 'isValid'>,
+  rest: Pick<ManifestDocument, 'source' | 'isValid'>,
 ): ManifestDocument {
   const metadata = value['metadata'];
   const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
@@ -375,15 +371,15 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
 function listFieldFindings({
   kind,
   value,
-  position,
-}: Pick<ManifestDocument, 'kind' | 'value' | 'position'>): readonly ManifestFinding[] {
+  source,
+}: Pick<ManifestDocument, 'kind' | 'value' | 'source'>): readonly ManifestFinding[] {
   const schema = findDocumentSchema(kind);
   const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : yieldSchemaFindings(schema, value));
   if (shown.length > 0)
     return [
-      ...shown.map((finding) => toManifestFinding(finding, kind, { value, position })),
+      ...shown.map((finding) => toManifestFinding(finding, kind, { value, source })),
       ...more.map(({ first, count }) => ({
-        ...toManifestFinding(first, kind, { value, position }),
+        ...toManifestFinding(first, kind, { value, source }),
         ...describeOmittedDiagnostics(first.code, count),
       })),
     ];

@@ -14,15 +14,15 @@ import {
 import { applyEdits, createEditedText, listSeqItems } from './edited-text.ts';
 import { NO_ENVIRONMENT, STDIN_FILE_NAME } from './environment.ts';
 import type { DocumentSource, ManifestDocument } from './finding.ts';
-import { getNodeSpan, parseDocuments } from './parse.ts';
+import { getNodeRange, parseDocuments } from './parse.ts';
 import { createYamlText } from './yaml-text.ts';
 
 /** Creates the edits of a document. Each starts from the text that was read. */
-export function createEditableManifest({ position, value }: ManifestDocument): EditableManifest {
+export function createEditableManifest({ source, value }: ManifestDocument): EditableManifest {
   return {
     editFields: (fields) =>
-      editDocument(position, [...fields.keys()], (editing) => {
-        const node = findDocumentNode(position, position.base, editing);
+      editDocument(source, [...fields.keys()], (editing) => {
+        const node = findDocumentNode(source, source.base, editing);
         const from = isJsonObject(value['spec']) ? value['spec'] : undefined;
         const members = new Map(Object.entries(from ?? {}));
         for (const [name, to] of fields) {
@@ -32,10 +32,10 @@ export function createEditableManifest({ position, value }: ManifestDocument): E
         if (isMap(node)) editMember(node, 'spec', { from, to: Object.fromEntries(members) }, editing);
       }),
     remove: () =>
-      editDocument(position, undefined, (editing) => {
-        const index = position.base.at(-1);
-        const list = findDocumentNode(position, position.base.slice(0, -1), editing);
-        if (typeof index !== 'number') editing.edits.push({ ...position.span, text: '' });
+      editDocument(source, undefined, (editing) => {
+        const index = source.base.at(-1);
+        const list = findDocumentNode(source, source.base.slice(0, -1), editing);
+        if (typeof index !== 'number') editing.edits.push({ ...source.range, text: '' });
         else if (isSeq(list)) removeListMember(list, index, editing);
       }),
   };
@@ -43,28 +43,27 @@ export function createEditableManifest({ position, value }: ManifestDocument): E
 
 /** Collects the edits of a document, unless its file must not be edited. */
 function editDocument(
-  position: DocumentSource,
+  source: DocumentSource,
   fields: ManifestEdit['fields'],
   edit: (editing: Editing) => void,
 ): ManifestEditResult {
-  const { source, span, tree, base, origin } = position;
-  const toRefusal = ({ start, finding }: Omit<EditRefusal, 'end'>) => ({ finding, place: source.toPlace(start) });
-  const whole = findRefusalOfFile(position);
+  const { text, range, tree, base, origin } = source;
+  const toRefusal = ({ start, finding }: Omit<EditRefusal, 'end'>) => ({ finding, place: text.toPlace(start) });
+  const whole = findRefusalOfFile(source);
   if (whole !== undefined || tree === undefined)
-    return { refusals: [{ finding: whole ?? UNREADABLE, place: { ...source.toPlace(span.start), origin } }] };
-  const isJson =
-    isMap(tree.root) && tree.root.flow === true && source.text.charAt(getNodeSpan(tree.root).start) === '{';
-  const editing: Editing = { edited: createEditedText(source.text), tree, isJson, edits: [], refusals: [] };
+    return { refusals: [{ finding: whole ?? UNREADABLE, place: { ...text.toPlace(range.start), origin } }] };
+  const isJson = isMap(tree.root) && tree.root.flow === true && text.text.charAt(getNodeRange(tree.root).start) === '{';
+  const editing: Editing = { edited: createEditedText(text.text), tree, isJson, edits: [], refusals: [] };
   edit(editing);
   const { edits, refusals } = editing;
   if (refusals.length > 0) return { refusals: refusals.map(toRefusal) };
-  return { file: source.file, source: source.text, edits, document: { start: span.start, base }, fields };
+  return { file: text.file, source: text.text, edits, document: { start: range.start, base }, fields };
 }
 
 const UNREADABLE = 'is in a document that cannot be read to its end';
 
-function findRefusalOfFile({ source, origin }: DocumentSource): string | undefined {
-  if (source.file === STDIN_FILE_NAME) return 'is read from standard input';
+function findRefusalOfFile({ text, origin }: DocumentSource): string | undefined {
+  if (text.file === STDIN_FILE_NAME) return 'is read from standard input';
   return origin === undefined ? undefined : `is in a file that a tool made from ${origin}`;
 }
 
@@ -73,7 +72,7 @@ function findDocumentNode({ tree }: DocumentSource, path: FieldPath, editing: Ed
   let node = tree?.root ?? null;
   const refuseShared = (): boolean => {
     const finding = node === null ? undefined : findRefusalOfNode(node, editing.tree);
-    if (node !== null && finding !== undefined) editing.refusals.push({ ...getNodeSpan(node), finding });
+    if (node !== null && finding !== undefined) editing.refusals.push({ ...getNodeRange(node), finding });
     return finding !== undefined;
   };
   for (const step of path) {
@@ -99,8 +98,8 @@ export function applyManifestEdits(edits: readonly ManifestEdit[]): EditedFile {
   const text = applyEdits(createEditedText(source), all);
   const before = [...parseDocuments(createYamlText(source), NO_ENVIRONMENT)];
   const after = [...parseDocuments(createYamlText(text), NO_ENVIRONMENT)].map(({ value }) => value);
-  const expected = before.flatMap(({ span, value }) => {
-    const own = edits.filter(({ document }) => document.start === span.start);
+  const expected = before.flatMap(({ range, value }) => {
+    const own = edits.filter(({ document }) => document.start === range.start);
     const isGone = own.some(({ fields, document }) => fields === undefined && document.base.length === 0);
     return isGone ? [] : [{ value, own }];
   });

@@ -1,5 +1,6 @@
-import { type EditedText, getIndent, getLineStart, type ItemSpan, indentLines } from './edited-text.ts';
-import type { Correction, Span } from './span.ts';
+import type { OffsetRange } from '../model/place.ts';
+import { type EditedText, getIndent, getLineStart, type ItemRange, indentLines } from './edited-text.ts';
+import type { Correction } from './source-text.ts';
 
 /**
  * Edits that add members to a collection and remove some, as text: whatever stays is not touched, with its comments and the
@@ -39,7 +40,7 @@ function isUnchanged({ before = -1, behind, added }: Stretch, count: number): bo
 /** Edits a collection whose members are on lines of their own. At least one member stays. */
 export function editBlockItems(
   edited: EditedText,
-  items: readonly ItemSpan[],
+  items: readonly ItemRange[],
   entries: readonly Entry[],
 ): readonly Correction[] {
   const first = items[0]?.start ?? 0;
@@ -67,7 +68,7 @@ export function editBlockItems(
 /** Edits a collection in brackets or braces. `inside`: what is between these. At least one member stays. */
 export function editFlowItems(
   { text, eol }: EditedText,
-  { inside, items }: { readonly inside: Span; readonly items: readonly Span[] },
+  { inside, items }: { readonly inside: OffsetRange; readonly items: readonly OffsetRange[] },
   entries: readonly Entry[],
 ): readonly Correction[] {
   const getEnd = (index: number): number => items[index]?.end ?? inside.start;

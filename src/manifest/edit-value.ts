@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { pairMembers } from '../model/pair-members.ts';
+import type { OffsetRange } from '../model/place.ts';
 import { containsConcealed } from '../model/secret-value.ts';
 import { type Entry, editBlockItems, editFlowItems } from './edit-items.ts';
 import {
@@ -17,11 +18,11 @@ import {
   listMapItems,
   listSeqItems,
   type MapItem,
-  toItemSpan,
+  toItemRange,
 } from './edited-text.ts';
-import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
+import { getNodeRange, isMergeKey, type SyntaxTree } from './parse.ts';
 import { renderFragment, renderJsonFragment } from './render-document.ts';
-import type { Correction, Span } from './span.ts';
+import type { Correction } from './source-text.ts';
 
 /**
  * Replaces values of a YAML document in its text: only what differs between two values is edited, so that comments, styles,
@@ -29,7 +30,7 @@ import type { Correction, Span } from './span.ts';
  */
 
 /** Why a value cannot be changed where it stands. `finding`: a clause, such as `comes from an alias`. */
-export interface EditRefusal extends Span {
+export interface EditRefusal extends OffsetRange {
   readonly finding: string;
 }
 
@@ -92,14 +93,14 @@ const PLACEHOLDER = /(?<!\$)\$\{(?:env|secret):/;
 const IN_MERGED = 'comes from a merge key';
 const IS_HIDDEN = 'is hidden at the service, or may be a secret';
 
-function refuse({ refusals }: Editing, { start, end }: Span, finding: string): void {
+function refuse({ refusals }: Editing, { start, end }: OffsetRange, finding: string): void {
   refusals.push({ start, end, finding });
 }
 
 /** Refuses to remove a value of which a part comes from elsewhere. Returns whether it did. */
 function refuseToRemove(node: Node | null, editing: Editing): boolean {
   const found = node === null ? undefined : findInnerRefusal(node, editing.tree);
-  if (found !== undefined) refuse(editing, getNodeSpan(found.node), found.finding);
+  if (found !== undefined) refuse(editing, getNodeRange(found.node), found.finding);
   return found !== undefined;
 }
 
@@ -122,7 +123,7 @@ function listMembers(node: Node): readonly (Node | null)[] {
 }
 
 function editOwnMember(map: YAMLMap, { key, value }: MapItem, sides: Sides, editing: Editing): void {
-  const { start } = getNodeSpan(key);
+  const { start } = getNodeRange(key);
   const gap = getColonEnd(editing.edited, key);
   editValue(value, sides, { start, gap, isFlow: map.flow === true, isMember: true }, editing);
 }
@@ -132,11 +133,11 @@ function editValue(node: Node | null, sides: Sides, holder: Holder, editing: Edi
   if (isSameJson(from, to)) return;
   const finding = node === null ? undefined : findRefusalOfNode(node, editing.tree);
   if (node !== null && finding !== undefined) {
-    refuse(editing, getNodeSpan(node), finding);
+    refuse(editing, getNodeRange(node), finding);
     return;
   }
   if (isMap(node) && typeof from === 'string') {
-    refuse(editing, getNodeSpan(node), 'is in a file that the manifest names');
+    refuse(editing, getNodeRange(node), 'is in a file that the manifest names');
     return;
   }
   if (
@@ -167,7 +168,7 @@ function editMembers(map: YAMLMap, { from, to }: Members, editing: Editing): voi
     const own = findOwnItem(map, name);
     const after = Object.hasOwn(to, name) ? to[name] : undefined;
     if (after !== undefined && isSameJson(before, after)) continue;
-    if (own === undefined) refuse(editing, getNodeSpan(map), IN_MERGED);
+    if (own === undefined) refuse(editing, getNodeRange(map), IN_MERGED);
     else if (after !== undefined) editOwnMember(map, own, { from: before, to: after }, editing);
     else if (!refuseToRemove(own.value, editing)) removed.add(own);
   }
@@ -176,7 +177,7 @@ function editMembers(map: YAMLMap, { from, to }: Members, editing: Editing): voi
     const own = findOwnItem(map, name);
     if (Object.hasOwn(from, name)) continue;
     if (own !== undefined) editOwnMember(map, own, { from: null, to: after }, editing);
-    else if (containsConcealed(after)) refuse(editing, getNodeSpan(map), IS_HIDDEN);
+    else if (containsConcealed(after)) refuse(editing, getNodeRange(map), IS_HIDDEN);
     else added.push([name, after]);
   }
   if (removed.size + added.length > 0) editItems(map, removed, added, editing);
@@ -190,9 +191,9 @@ function editItems(
 ): void {
   const { edited, edits, isJson } = editing;
   const items = listMapItems(map);
-  const spans = items.map((item) => {
+  const ranges = items.map((item) => {
     const value = item.value ?? null;
-    return toItemSpan(edited, getNodeSpan(item.key).start, getItemEnd(edited, item), value);
+    return toItemRange(edited, getNodeRange(item.key).start, getItemEnd(edited, item), value);
   });
   const quotes = findQuotes(items.map(({ value }) => value));
   const isFlow = !isBlockCollection(map);
@@ -204,10 +205,10 @@ function editItems(
   const entries: readonly Entry[] = [...items.flatMap((item, index) => (removed.has(item) ? [] : [index])), ...texts];
   if (items.length === removed.size) {
     const inner = isFlow ? texts.join(', ') : '';
-    const { start } = getNodeSpan(map);
+    const { start } = getNodeRange(map);
     edits.push({ start, end: getContentEnd(edited, map), text: `{${inner}}` });
-  } else if (isFlow) edits.push(...editFlowItems(edited, { inside: getInside(map), items: spans }, entries));
-  else edits.push(...editBlockItems(edited, spans, entries));
+  } else if (isFlow) edits.push(...editFlowItems(edited, { inside: getInside(map), items: ranges }, entries));
+  else edits.push(...editBlockItems(edited, ranges, entries));
 }
 
 /** The style of the quotes that the last quoted text of a collection has. */
@@ -220,9 +221,9 @@ function findQuotesOf({ type }: Scalar): Scalar.Type | undefined {
   return type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE ? type : undefined;
 }
 
-/** The span between the brackets or braces. */
-function getInside(node: YAMLMap | YAMLSeq): Span {
-  const { start, end } = getNodeSpan(node);
+/** The range between the brackets or braces. */
+function getInside(node: YAMLMap | YAMLSeq): OffsetRange {
+  const { start, end } = getNodeRange(node);
   return { start: start + 1, end: end - 1 };
 }
 
@@ -235,7 +236,7 @@ function editList(
   const { edited, isJson } = editing;
   const nodes = listSeqItems(list);
   if (nodes.length !== from.length) {
-    refuse(editing, getNodeSpan(list), IN_MERGED);
+    refuse(editing, getNodeRange(list), IN_MERGED);
     return;
   }
   const isFlow = !isBlockCollection(list);
@@ -250,13 +251,13 @@ function editList(
   const entries = pairs.flatMap((pair): readonly Entry[] => {
     const value = to[pair.to ?? -1] ?? null;
     if (pair.from === undefined) {
-      if (containsConcealed(value)) refuse(editing, getNodeSpan(list), IS_HIDDEN);
+      if (containsConcealed(value)) refuse(editing, getNodeRange(list), IS_HIDDEN);
       if (isJson) return [renderJsonFragment(value)];
       const text = renderFragment([value], { isFlow, quotes });
       return [isFlow ? text.slice(1, -1) : text];
     }
     if (pair.to === undefined) return refuseToRemove(getNode(pair.from), editing) ? [pair.from] : [];
-    const start = dashes[pair.from] ?? getNodeSpan(nodes[pair.from] ?? list).start;
+    const start = dashes[pair.from] ?? getNodeRange(nodes[pair.from] ?? list).start;
     const own = { start, gap: isFlow ? start : start + 1, isFlow, isMember: false };
     editValue(getNode(pair.from), { from: from[pair.from] ?? null, to: value }, own, editing);
     return [pair.from];
@@ -273,18 +274,18 @@ export function removeListMember(list: YAMLSeq, index: number, editing: Editing)
     editListItems(list, kept, editing);
     return;
   }
-  editing.edits.push({ start: getNodeSpan(list).start, end: getContentEnd(editing.edited, list), text: '[]' });
+  editing.edits.push({ start: getNodeRange(list).start, end: getContentEnd(editing.edited, list), text: '[]' });
 }
 
 function editListItems(list: YAMLSeq, entries: readonly Entry[], { edited, edits }: Editing): void {
   const dashes = isBlockCollection(list) ? listDashes(edited, list) : [];
-  const spans = listSeqItems(list).map((node, index) => {
-    const start = dashes[index] ?? getNodeSpan(node ?? list).start;
+  const ranges = listSeqItems(list).map((node, index) => {
+    const start = dashes[index] ?? getNodeRange(node ?? list).start;
     const end = node === null || isEmptyNode(node) ? start + 1 : getContentEnd(edited, node);
-    return toItemSpan(edited, start, end, node);
+    return toItemRange(edited, start, end, node);
   });
-  if (isBlockCollection(list)) edits.push(...editBlockItems(edited, spans, entries));
-  else edits.push(...editFlowItems(edited, { inside: getInside(list), items: spans }, entries));
+  if (isBlockCollection(list)) edits.push(...editBlockItems(edited, ranges, entries));
+  else edits.push(...editFlowItems(edited, { inside: getInside(list), items: ranges }, entries));
 }
 
 /** Replaces a value as a whole. */
@@ -292,12 +293,12 @@ function replaceValue(node: Node | null, to: Json, holder: Holder, editing: Edit
   const { edited, edits, isJson } = editing;
   if (refuseToRemove(node, editing)) return;
   if (containsConcealed(to)) {
-    refuse(editing, node === null ? { start: holder.gap, end: holder.gap } : getNodeSpan(node), IS_HIDDEN);
+    refuse(editing, node === null ? { start: holder.gap, end: holder.gap } : getNodeRange(node), IS_HIDDEN);
     return;
   }
   const { gap } = holder;
   const isEmpty = node === null || isEmptyNode(node);
-  const start = isEmpty ? gap : getNodeSpan(node).start;
+  const start = isEmpty ? gap : getNodeRange(node).start;
   const end = isEmpty ? gap : getContentEnd(edited, node);
   const quotes = isScalar(node) ? findQuotesOf(node) : undefined;
   const header = isBlockScalar(node) ? (HEADER_COMMENT.exec(edited.text.slice(start))?.[1] ?? '') : '';

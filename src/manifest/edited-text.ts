@@ -1,6 +1,7 @@
 import { isCollection, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import { getNodeSpan } from './parse.ts';
-import type { Correction, Span } from './span.ts';
+import type { OffsetRange } from '../model/place.ts';
+import { getNodeRange } from './parse.ts';
+import type { Correction } from './source-text.ts';
 
 /**
  * The text of a file while parts of it are replaced: where lines begin, and where the content of a node ends. A text
@@ -80,15 +81,15 @@ export function listSeqItems(list: YAMLSeq): readonly (Node | null)[] {
 
 /** Returns the offset after the colon of a key, or after the key if none follows. */
 export function getColonEnd({ text }: EditedText, key: Node): number {
-  COLON.lastIndex = getNodeSpan(key).end;
-  return COLON.test(text) ? COLON.lastIndex : getNodeSpan(key).end;
+  COLON.lastIndex = getNodeRange(key).end;
+  return COLON.test(text) ? COLON.lastIndex : getNodeRange(key).end;
 }
 
 const COLON = /\s*:/y;
 
 /** Returns the offsets of the dashes of a list that is not in brackets. */
 export function listDashes(edited: EditedText, list: YAMLSeq): readonly number[] {
-  let at = getNodeSpan(list).start;
+  let at = getNodeRange(list).start;
   return listSeqItems(list).map((member) => {
     TO_DASH.lastIndex = at;
     const dash = TO_DASH.test(edited.text) ? TO_DASH.lastIndex - 1 : at;
@@ -102,7 +103,7 @@ const TO_DASH = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*-/y;
 
 /** Returns the offset after the last character of a value, without white space and comments behind it. */
 export function getContentEnd(edited: EditedText, node: Node): number {
-  const { start, end } = getNodeSpan(node);
+  const { start, end } = getNodeRange(node);
   if (isBlockScalar(node)) return start + edited.text.slice(start, end).trimEnd().length;
   if (!isBlockCollection(node)) return end;
   if (isMap(node)) {
@@ -121,15 +122,15 @@ export function getItemEnd(edited: EditedText, { key, value }: MapItem): number 
 }
 
 /** A member of a collection: from its key or dash to the end of its content, and where the line behind it begins. */
-export interface ItemSpan extends Span {
+export interface ItemRange extends OffsetRange {
   readonly next: number;
 }
 
-export function toItemSpan(edited: EditedText, start: number, end: number, value: Node | null): ItemSpan {
+export function toItemRange(edited: EditedText, start: number, end: number, value: Node | null): ItemRange {
   const last = findLastScalar(value);
   // The empty lines at the end of such a text are a part of it.
-  const keepsLines = last !== undefined && /^[|>][-0-9]*\+/.test(edited.text.slice(getNodeSpan(last).start));
-  return { start, end, next: keepsLines ? getNodeSpan(last).end : getNextLineStart(edited, end) };
+  const keepsLines = last !== undefined && /^[|>][-0-9]*\+/.test(edited.text.slice(getNodeRange(last).start));
+  return { start, end, next: keepsLines ? getNodeRange(last).end : getNextLineStart(edited, end) };
 }
 
 function findLastScalar(node: Node | null | undefined): Scalar | undefined {

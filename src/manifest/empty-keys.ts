@@ -34,7 +34,7 @@ interface EmptyKey {
 
 function listEmptyKeysOfDocument(document: ManifestDocument): readonly EmptyKey[] {
   const paths: FieldPath[] = [];
-  const spec = findNode(document.position, ['spec']);
+  const spec = findNode(document.source, ['spec']);
   if (spec !== undefined) collectEmptyKeys(spec, ['spec'], paths);
   return paths.slice(0, MAX_IN_DOCUMENT).map((path) => ({ document, path }));
 }

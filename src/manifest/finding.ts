@@ -8,19 +8,18 @@ import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Place, TextRange } from '../model/place.ts';
+import type { OffsetRange, Place, TextRange } from '../model/place.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { SchemaFinding } from '../schemas/findings.ts';
 import { findRetiredFieldRemedy } from '../settings/retired.ts';
-import { getNodeSpan, isMergeKey, type SyntaxTree } from './parse.ts';
-import { isPathOfSecret } from './secret-spans.ts';
-import { getSpanOfValuePart, type SourceText } from './source-text.ts';
-import type { Span } from './span.ts';
+import { getNodeRange, isMergeKey, type SyntaxTree } from './parse.ts';
+import { isPathOfSecret } from './secret-ranges.ts';
+import { getRangeOfValuePart, type SourceText } from './source-text.ts';
 import { suggest, suggestRemedy } from './suggest.ts';
 
 /** A document whose kind is known. */
 export interface ManifestDocument {
-  readonly position: DocumentSource;
+  readonly source: DocumentSource;
   readonly kind: string;
   /** Absent if the name is missing or invalid, or if the kind is `Defaults`. */
   readonly address: Address | undefined;
@@ -53,16 +52,15 @@ export interface DocumentFinding {
 export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
 
 /** The subject of a finding: a document, or a value that should be a document. */
-export type DiagnosticSubject = Pick<ManifestDocument, 'position'> &
-  Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
+export type DiagnosticSubject = Pick<ManifestDocument, 'source'> & Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
 export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFinding): Diagnostic {
   const { path, target, related = [] } = finding;
-  const { position, kind } = subject;
+  const { source, kind } = subject;
   return createDiagnostic(subject, {
     ...finding,
     remedy: finding.remedy ?? formatExplainRemedy(kind, path),
-    place: locate(position, path, target),
+    place: locate(source, path, target),
     related,
   });
 }
@@ -71,7 +69,7 @@ type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'place' 
 
 /** Creates an error about a document. Its message starts with the address. */
 export function createDiagnostic(
-  { address, kind }: Omit<DiagnosticSubject, 'position'>,
+  { address, kind }: Omit<DiagnosticSubject, 'source'>,
   finding: DiagnosticParts,
 ): Diagnostic {
   const { code, message, remedy, place, related = [] } = finding;
@@ -119,10 +117,10 @@ export function shortenMessage(message: string): string {
 }
 
 /** Returns the position of a finding and, if a tool made the document, its source file. */
-export function locate(position: DocumentSource, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
-  const { source, origin } = position;
-  const span = findSpan(position, path, target);
-  const found = source.toPlace((part === undefined ? span : getSpanOfValuePart(source.text, span, part)).start);
+export function locate(source: DocumentSource, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
+  const { text, origin } = source;
+  const range = findRange(source, path, target);
+  const found = text.toPlace((part === undefined ? range : getRangeOfValuePart(text.text, range, part)).start);
   return origin === undefined ? found : { ...found, origin };
 }
 
@@ -130,17 +128,17 @@ export function locate(position: DocumentSource, path: FieldPath, target: Target
 export function toManifestFinding(
   found: SchemaFinding,
   kind: string,
-  { position, value }: Pick<ManifestDocument, 'position' | 'value'>,
+  { source, value }: Pick<ManifestDocument, 'source' | 'value'>,
 ): ManifestFinding {
   const finding = withoutSecret(found, kind, value);
   const { code, path, at, message, repeats } = finding;
   return {
     code,
     message: `${formatPath(finding.shownPath ?? path)} ${message}`,
-    remedy: (finding.needsQuotes && findQuotesRemedy(position, path)) || findRemedy(finding, kind),
+    remedy: (finding.needsQuotes && findQuotesRemedy(source, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
-    related: repeats && [{ message: 'first here', place: locate(position, repeats, 'key') }],
+    related: repeats && [{ message: 'first here', place: locate(source, repeats, 'key') }],
   };
 }
 
@@ -186,9 +184,9 @@ function hideWord(text: string, value: string): string {
 }
 
 /** Quotes the value as it is written: YAML reads 1.10 as 1.1. `undefined` if its text is not known. */
-function findQuotesRemedy(position: DocumentSource, path: FieldPath): string | undefined {
-  const { start, end } = findSpan(position, path, 'value');
-  const written = position.source.text.slice(start, end);
+function findQuotesRemedy(source: DocumentSource, path: FieldPath): string | undefined {
+  const { start, end } = findRange(source, path, 'value');
+  const written = source.text.text.slice(start, end);
   return /^[-+.\w]{1,100}$/.test(written) ? `Put it in quotes: "${written}".` : undefined;
 }
 
@@ -261,11 +259,11 @@ function findSpecialRemedy(path: FieldPath, given: string, kind: string): string
     : undefined;
 }
 
-/** A document in its file. `locate` returns the `Place` of a path in it. */
+/** The text of a document. `locate` returns the `Place` of a path in it. */
 export interface DocumentSource {
-  readonly source: SourceText;
+  readonly text: SourceText;
   /** The YAML document. For a member of a `List`, the YAML document that contains the `List`. */
-  readonly span: Span;
+  readonly range: OffsetRange;
   readonly tree?: SyntaxTree | undefined;
   /** The path from the YAML document to this document. Empty unless this document is a member of a `List`. */
   readonly base: FieldPath;
@@ -281,16 +279,16 @@ interface FoundNode {
   readonly key: Node | undefined;
 }
 
-/** Returns the span of a path. If the path does not exist, returns the span of its longest existing part. */
-export function findSpan({ span, tree, base }: DocumentSource, path: FieldPath, target: Target): Span {
-  if (tree === undefined) return span;
+/** Returns the range of a path. If the path does not exist, returns the range of its longest existing part. */
+export function findRange({ range, tree, base }: DocumentSource, path: FieldPath, target: Target): OffsetRange {
+  if (tree === undefined) return range;
   let found: FoundNode = { node: tree.root, key: undefined };
   for (const step of [...base, ...path]) {
     const next = findMemberNode(tree, found.node, step);
     if (next === undefined) break;
     found = next;
   }
-  return findTargetSpan(found, target) ?? span;
+  return findTargetRange(found, target) ?? range;
 }
 
 /** Returns the node at a path. `null`: a key without a value. `undefined`: there is none. */
@@ -345,23 +343,23 @@ function listMergedMaps(
   return found;
 }
 
-function findTargetSpan({ node, key }: FoundNode, target: Target): Span | undefined {
+function findTargetRange({ node, key }: FoundNode, target: Target): OffsetRange | undefined {
   const isWide = isCollection(node) && node.flow !== true;
   const isEmpty = node === null || node.range?.[0] === node.range?.[1];
-  if (key !== undefined && (target === 'key' || isWide || isEmpty)) return getNodeSpan(key);
+  if (key !== undefined && (target === 'key' || isWide || isEmpty)) return getNodeRange(key);
   if (node === null) return undefined;
-  return isWide ? locateFirst(node) : getNodeSpan(node);
+  return isWide ? locateFirst(node) : getNodeRange(node);
 }
 
-/** Returns the span of the first key or first scalar in a collection. */
-function locateFirst(node: Node): Span {
+/** Returns the range of the first key or first scalar in a collection. */
+function locateFirst(node: Node): OffsetRange {
   const [first] = isCollection(node) ? node.items : [];
   if (isMap(node) && first !== undefined) return locateFirst((first as Pair<Node>).key); // the items of a map are pairs
   if (isSeq<Node>(node) && node.items[0] !== undefined) return locateFirst(node.items[0]);
-  return getNodeSpan(node);
+  return getNodeRange(node);
 }
 
-export function getDocumentFolder({ position }: Pick<ManifestDocument, 'position'>): string {
-  const { file } = position.source;
+export function getDocumentFolder({ source }: Pick<ManifestDocument, 'source'>): string {
+  const { file } = source.text;
   return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
 }

@@ -1,5 +1,5 @@
 import { isCollection, isMap, isScalar, type Node, type YAMLError } from 'yaml';
-import type { Span } from './span.ts';
+import type { OffsetRange } from '../model/place.ts';
 
 /**
  * Mistakes that make a text into other YAML than its author meant, often valid YAML. The error of the parser, or a missing
@@ -23,7 +23,7 @@ interface SearchedDocument {
 export interface FoundMistake {
   readonly message: string;
   readonly remedy: string;
-  readonly span: Span;
+  readonly range: OffsetRange;
 }
 
 /** Returns the mistake in a document that cannot be parsed, or that `mayHideMistake`. */
@@ -33,7 +33,7 @@ export function findNamedMistake(text: string, document: SearchedDocument): Foun
   const found = NAMED.map((one) => ({ ...one, at: one.find(part, { ...document, text }) })).find(({ at }) => at >= 0);
   if (found === undefined) return undefined;
   const { at, length, message, remedy } = found;
-  return { message, remedy, span: { start: start + at, end: start + at + length } };
+  return { message, remedy, range: { start: start + at, end: start + at + length } };
 }
 
 interface NamedMistake {

@@ -15,6 +15,7 @@ import {
 import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
+import type { OffsetRange } from '../model/place.ts';
 import { checkStorableText } from '../model/printable.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import {
@@ -28,14 +29,13 @@ import {
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
 import type { FoundMistake } from './named-mistakes.ts';
 import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
-import { getSpanOfValuePart } from './source-text.ts';
-import type { Correction, Span } from './span.ts';
+import { type Correction, getRangeOfValuePart } from './source-text.ts';
 import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken } from './tags.ts';
 import type { YamlText } from './yaml-text.ts';
 
 export interface ParsedDocument {
   /** The position in the file. */
-  readonly span: Span;
+  readonly range: OffsetRange;
   /** The part of the document's value that could be read. `null` if the document is empty. */
   readonly value: Json;
   readonly findings: readonly SyntaxFinding[];
@@ -66,8 +66,8 @@ export function* parseDocuments(
   if (errors.length > 0) yield createBrokenDocument(errors.map((error) => createSyntaxFinding(error, text)));
   if (limit === undefined) return;
   const { message, remedy } = limit.error;
-  const span = { start: limit.offset, end: limit.offset + 1 };
-  yield createBrokenDocument([{ code: 'yaml-syntax', message, remedy, span }]);
+  const range = { start: limit.offset, end: limit.offset + 1 };
+  yield createBrokenDocument([{ code: 'yaml-syntax', message, remedy, range }]);
 }
 
 function convertDocument(
@@ -79,7 +79,7 @@ function convertDocument(
   const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
   const [aboutTags, [first]] = listParseErrors(document, context.tags);
   const found = listTagFindings(context.tags, { document, errors: aboutTags, text });
-  const read = { span: { start, end }, value, tree };
+  const read = { range: { start, end }, value, tree };
   if (first !== undefined || mayHideMistake(document.contents)) {
     const named = findNamedMistake(text, { start, end, error: first, root: document.contents });
     if (named !== undefined) return { ...read, findings: [{ code: 'yaml-syntax', ...named }], isBroken: true };
@@ -97,7 +97,7 @@ function limitFindingsOfFile(all: readonly SyntaxFinding[]): readonly SyntaxFind
   const { shown, more } = limitDiagnosticsPerCode(all);
   return [
     ...shown,
-    ...more.map(({ first: { code, span }, count }) => ({ code, span, ...describeOmittedDiagnostics(code, count) })),
+    ...more.map(({ first: { code, range }, count }) => ({ code, range, ...describeOmittedDiagnostics(code, count) })),
   ];
 }
 
@@ -117,11 +117,11 @@ function listParseErrors(
 }
 
 function createBrokenDocument(findings: readonly SyntaxFinding[]): ParsedDocument {
-  const start = findings[0]?.span.start ?? 0;
-  return { span: { start, end: start }, value: null, findings: findings.slice(0, 1), isBroken: true };
+  const start = findings[0]?.range.start ?? 0;
+  return { range: { start, end: start }, value: null, findings: findings.slice(0, 1), isBroken: true };
 }
 
-/** Extends the span to the whole word, because the parser reports only the first character. */
+/** Extends the range to the whole word, because the parser reports only the first character. */
 function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
   const [start, end] = error.pos;
   const [word = ''] = /^[\w./-]+/.exec(text.slice(start, start + MAX_WORD)) ?? [];
@@ -129,7 +129,7 @@ function createSyntaxFinding(error: YAMLError, text: string): SyntaxFinding {
     code: 'yaml-syntax',
     message: describeError(error),
     remedy: chooseSyntaxRemedy(error.code),
-    span: { start, end: Math.max(end, start + Math.max(word.length, 1)) },
+    range: { start, end: Math.max(end, start + Math.max(word.length, 1)) },
   };
 }
 
@@ -175,10 +175,10 @@ function chooseSyntaxRemedy(code: YAMLError['code']): string {
 /** A mistake in the text of a document, found before the document is interpreted. */
 export interface SyntaxFinding extends FoundMistake {
   readonly code: DiagnosticCode;
-  /** The span of the value that contains `span`. Absent if `span` is the whole value. */
-  readonly within?: Span;
+  /** The range of the value that contains `range`. Absent if `range` is the whole value. */
+  readonly within?: OffsetRange;
   readonly correction?: Correction | undefined;
-  readonly related?: { readonly message: string; readonly span: Span };
+  readonly related?: { readonly message: string; readonly range: OffsetRange };
 }
 
 /** The JSON value of a YAML node, with variables filled in. */
@@ -220,7 +220,7 @@ function convertRoot(root: Node | null, { env, text }: Pick<Walk, 'env' | 'text'
   const { findings, largest, targets } = walk;
   const tree = { root, targets };
   if (largest === undefined || !isBomb(walk)) return { value, findings, isBomb: false, tree };
-  return { value, findings: [...findings, createBombFinding(largest.span)], isBomb: true, tree };
+  return { value, findings: [...findings, createBombFinding(largest.range)], isBomb: true, tree };
 }
 
 function countNodes(node: unknown): number {
@@ -232,12 +232,12 @@ function isBomb({ copies, maxCopies }: Pick<Walk, 'copies' | 'maxCopies'>): bool
   return copies > maxCopies;
 }
 
-function createBombFinding(span: Span): SyntaxFinding {
+function createBombFinding(range: OffsetRange): SyntaxFinding {
   return {
     code: 'yaml-syntax',
     message: 'the aliases of this document expand to too many values',
     remedy: 'Use fewer aliases, or split the document.',
-    span,
+    range,
   };
 }
 
@@ -261,7 +261,7 @@ interface Walk {
   copies: number;
   readonly maxCopies: number;
   /** The alias that adds the most nodes. */
-  largest: { readonly size: number; readonly span: Span } | undefined;
+  largest: { readonly size: number; readonly range: OffsetRange } | undefined;
 }
 
 function convert(node: unknown, walk: Walk, depth: number): Json {
@@ -294,19 +294,19 @@ function keepAnchor(
 }
 
 function convertAlias(alias: Alias, walk: Walk): Json {
-  const span = getNodeSpan(alias);
+  const range = getNodeRange(alias);
   const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
   if (found === undefined) {
-    walk.findings.push({ ...createAliasFinding(alias.source, walk), span });
+    walk.findings.push({ ...createAliasFinding(alias.source, walk), range });
     return null;
   }
   walk.targets.set(alias, found.node);
   walk.copies += found.size;
-  if (found.size > (walk.largest?.size ?? 0)) walk.largest = { size: found.size, span };
+  if (found.size > (walk.largest?.size ?? 0)) walk.largest = { size: found.size, range };
   return found.value;
 }
 
-function createAliasFinding(name: string, { open, isSecret }: Walk): Omit<SyntaxFinding, 'span'> {
+function createAliasFinding(name: string, { open, isSecret }: Walk): Omit<SyntaxFinding, 'range'> {
   const code = 'yaml-syntax';
   const alias = isSecret ? 'this alias' : `the alias \`*${name}\``;
   if (open.has(name))
@@ -326,7 +326,7 @@ function reportDepth(node: Node, walk: Walk): Json {
     code: 'yaml-syntax',
     message,
     remedy: NESTING_REMEDY,
-    span: getNodeSpan(node),
+    range: getNodeRange(node),
   });
   return null;
 }
@@ -343,7 +343,7 @@ function reportMembers(node: YAMLMap | YAMLSeq, count: number, walk: Walk): Json
     code: 'yaml-syntax',
     message: `this has ${count.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
     remedy: `Split it: no field of a manifest needs that many ${what}.`,
-    span: getNodeSpan(node),
+    range: getNodeRange(node),
   });
   return isMap(node) ? {} : [];
 }
@@ -363,7 +363,7 @@ function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
       else if (second === undefined)
         walk.findings.push(createRepeatFinding(walk.isSecret ? undefined : name, key, first));
     }
-    if (isMergeKey(key)) merged.push(...convertMergeSources(value, getNodeSpan(map), { walk, depth }));
+    if (isMergeKey(key)) merged.push(...convertMergeSources(value, getNodeRange(map), { walk, depth }));
     else {
       const { isSecret } = walk;
       walk.isSecret ||= isNameOfSecret(name);
@@ -391,7 +391,7 @@ export function isMergeKey(key: unknown): boolean {
 /** Converts the value of a merge key to the mappings that it merges: one, or a list of them. */
 function convertMergeSources(
   node: unknown,
-  mapSpan: Span,
+  mapRange: OffsetRange,
   { walk, depth }: { readonly walk: Walk; readonly depth: number },
 ): readonly JsonObject[] {
   const count = walk.findings.length;
@@ -404,7 +404,7 @@ function convertMergeSources(
       code: 'yaml-syntax',
       message: 'the merge key `<<` must have a mapping, or a list of mappings',
       remedy: 'Name the anchor of a mapping, such as `<<: *common`.',
-      span: isNode(node) ? getNodeSpan(node) : mapSpan,
+      range: isNode(node) ? getNodeRange(node) : mapRange,
     });
   return [];
 }
@@ -416,7 +416,7 @@ function checkKey(name: string, key: Scalar, walk: Walk): void {
     code: 'yaml-syntax',
     message: 'the key `<<` in quotes is not a merge key',
     remedy: 'Write it without quotes to merge a mapping, or choose another key.',
-    span: getNodeSpan(key),
+    range: getNodeRange(key),
   });
 }
 
@@ -438,7 +438,7 @@ function createSecondHeaderFinding(key: Scalar): SyntaxFinding {
     code: 'yaml-syntax',
     message: 'a second document begins here, in the mapping of the first',
     remedy: 'Put a line `---` above it. Or, if it is the same document, keep one of the lines of each name.',
-    span: getNodeSpan(key),
+    range: getNodeRange(key),
   };
 }
 
@@ -448,8 +448,8 @@ function createRepeatFinding(name: string | undefined, key: Scalar, first: Scala
     code: 'yaml-syntax',
     message: `${name === undefined ? 'this key' : `the key \`${name}\``} appears twice in one mapping`,
     remedy: name === MERGE_KEY ? 'Write one with a list: `<<: [*first, *second]`.' : 'Keep one of them.',
-    span: getNodeSpan(key),
-    related: { message: 'first here', span: getNodeSpan(first) },
+    range: getNodeRange(key),
+    related: { message: 'first here', range: getNodeRange(first) },
   };
 }
 
@@ -468,17 +468,17 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
 
 function fillText(value: string, scalar: Scalar, walk: Walk): string {
   const { text, unset, withheld, malformed, isTooLong } = replaceEnvironmentVariables(value, walk.env);
-  const span = getNodeSpan(scalar);
+  const range = getNodeRange(scalar);
   if (isTooLong)
     walk.findings.push({
       code: 'bad-value',
       message: 'this text is too long with its variables filled in',
       remedy: 'Shorten it: no field of a manifest allows this length.',
-      span,
+      range,
     });
   const toPart = (part: string) => ({
-    span: getSpanOfValuePart(walk.text, span, { of: part, start: 0, length: part.length }),
-    within: span,
+    range: getRangeOfValuePart(walk.text, range, { of: part, start: 0, end: part.length }),
+    within: range,
   });
   for (const part of new Set(malformed))
     walk.findings.push({ ...createMalformedFinding(part, walk.isSecret), ...toPart(part) });
@@ -533,7 +533,7 @@ function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Wal
     code: 'bad-value',
     message: `this ${what} ${finding}`,
     remedy: 'Remove it: services cannot store it.',
-    span: getNodeSpan(node),
+    range: getNodeRange(node),
   });
 }
 
@@ -560,12 +560,12 @@ function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
     code: 'bad-value',
     message: `${walk.isSecret ? 'this number' : `the number ${written}`} cannot be stored exactly`,
     remedy: walk.isSecret ? 'If it is text, put it in quotes.' : `If it is text, put it in quotes: "${written}".`,
-    span: getNodeSpan(scalar),
+    range: getNodeRange(scalar),
   });
   return 0;
 }
 
-export function getNodeSpan(node: Node): Span {
+export function getNodeRange(node: Node): OffsetRange {
   const [start, end] = node.range ?? [0, 0];
   return { start, end };
 }

@@ -1,14 +1,13 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { ExcerptsByOutput } from '../model/excerpts.ts';
-import type { Place } from '../model/place.ts';
+import type { OffsetRange, Place } from '../model/place.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT } from './environment.ts';
 import { renderExcerpt, renderLineWith } from './excerpt.ts';
-import { getNodeSpan, parseDocuments, type SyntaxTree } from './parse.ts';
-import { listSecretSpans } from './secret-spans.ts';
-import { createSourceText, type SourceText } from './source-text.ts';
-import type { Correction, Span } from './span.ts';
+import { getNodeRange, parseDocuments, type SyntaxTree } from './parse.ts';
+import { listSecretRanges } from './secret-ranges.ts';
+import { type Correction, createSourceText, type SourceText } from './source-text.ts';
 import { createYamlText } from './yaml-text.ts';
 
 const HIDDEN = '(hidden)';
@@ -16,7 +15,7 @@ const HIDDEN = '(hidden)';
 /** A manifest that diagnostics quote. */
 export interface QuotableText extends ExcerptsByOutput {
   /** Hides a concealed value. */
-  readonly hide: (span: Span) => void;
+  readonly hide: (range: OffsetRange) => void;
 }
 
 /**
@@ -26,12 +25,12 @@ export interface QuotableText extends ExcerptsByOutput {
  * `isText`: false if the manifest is not UTF-8, so that nothing of it can be parsed.
  */
 export function createQuotableText(source: SourceText, isText: boolean): QuotableText {
-  const hidden: Span[] = [];
+  const hidden: OffsetRange[] = [];
   let read: ReadText | undefined;
   const getText = (): ReadText => (read ??= isText ? readText(source, hidden) : readNothing(source));
   return {
-    hide: (span) => {
-      hidden.push(span);
+    hide: (range) => {
+      hidden.push(range);
       read = undefined;
     },
     reports: {
@@ -47,7 +46,7 @@ export function createQuotableText(source: SourceText, isText: boolean): Quotabl
 }
 
 /** A part of a text that an excerpt replaces. */
-interface Cut extends Span {
+interface Cut extends OffsetRange {
   readonly standIn: string;
 }
 
@@ -58,7 +57,7 @@ interface ReadText {
   /** The ends of values and keys, by their starts. */
   readonly ends: ReadonlyMap<number, number>;
   /** The documents that cannot be parsed. */
-  readonly broken: readonly Span[];
+  readonly broken: readonly OffsetRange[];
   /** What is wrong and can be corrected, by the offset of the diagnostic. */
   readonly corrections: ReadonlyMap<number, Correction>;
 }
@@ -67,27 +66,27 @@ function readNothing(source: SourceText): ReadText {
   return { source, cuts: [], ends: new Map(), broken: [{ start: 0, end: source.text.length }], corrections: new Map() };
 }
 
-/** `hidden`: the spans of concealed values. */
-function readText(source: SourceText, hidden: readonly Span[]): ReadText {
+/** `hidden`: the ranges of concealed values. */
+function readText(source: SourceText, hidden: readonly OffsetRange[]): ReadText {
   const { text } = source;
-  const secrets: Span[] = [...hidden];
-  const broken: Span[] = [];
+  const secrets: OffsetRange[] = [...hidden];
+  const broken: OffsetRange[] = [];
   const nodes: Node[] = [];
   const corrections = new Map<number, Correction>();
   const documents = [...parseDocuments(source.yaml, NO_ENVIRONMENT, createYamlBudget())];
-  for (const [index, { span, tree, isBroken, findings }] of documents.entries()) {
-    for (const { span: at, correction } of findings) if (correction) corrections.set(at.start, correction);
-    if (isBroken) broken.push({ start: span.start, end: documents[index + 1]?.span.start ?? text.length });
+  for (const [index, { range, tree, isBroken, findings }] of documents.entries()) {
+    for (const { range: at, correction } of findings) if (correction) corrections.set(at.start, correction);
+    if (isBroken) broken.push({ start: range.start, end: documents[index + 1]?.range.start ?? text.length });
     if (tree === undefined) continue;
-    secrets.push(...listSecretSpans(tree, text));
+    secrets.push(...listSecretRanges(tree, text));
     nodes.push(...listNodes(tree));
   }
   const comments = listComments(text, nodes);
   const cuts = [
-    ...secrets.map((span) => ({ ...span, standIn: HIDDEN })),
-    ...comments.map((span) => ({ ...span, standIn: '' })),
+    ...secrets.map((range) => ({ ...range, standIn: HIDDEN })),
+    ...comments.map((range) => ({ ...range, standIn: '' })),
   ];
-  const ends = new Map(nodes.map((node) => [getNodeSpan(node).start, getNodeSpan(node).end]));
+  const ends = new Map(nodes.map((node) => [getNodeRange(node).start, getNodeRange(node).end]));
   return { source, cuts: withoutOverlaps(cuts), ends, broken, corrections };
 }
 
@@ -119,13 +118,13 @@ function listNodes({ root }: SyntaxTree): readonly Node[] {
   return nodes;
 }
 
-/** Lists the spans of comments: what starts with `#` outside of scalars, and behind the head of a block. */
-function listComments(text: string, nodes: readonly Node[]): readonly Span[] {
+/** Lists the ranges of comments: what starts with `#` outside of scalars, and behind the head of a block. */
+function listComments(text: string, nodes: readonly Node[]): readonly OffsetRange[] {
   const scalars = nodes
     .filter((node) => !isCollection(node))
-    .map((node) => ({ ...getNodeSpan(node), isBlock: isScalar(node) && /^BLOCK/.test(node.type ?? '') }))
+    .map((node) => ({ ...getNodeRange(node), isBlock: isScalar(node) && /^BLOCK/.test(node.type ?? '') }))
     .sort((left, right) => left.start - right.start);
-  const comments: Span[] = [];
+  const comments: OffsetRange[] = [];
   const comment = /(?<!\S)#[^\r\n]*/g;
   const search = (start: number, end: number): void => {
     comment.lastIndex = start;
@@ -173,7 +172,7 @@ function renderParsed(text: ReadText, place: Place): string | undefined {
   return renderExcerpt(getLine, { line: place.line, column: from + 1, length: to - from });
 }
 
-function isInBroken({ broken }: ReadText, line: Span): boolean {
+function isInBroken({ broken }: ReadText, line: OffsetRange): boolean {
   return broken.some(({ start, end }) => start <= line.end && line.start <= end);
 }
 
@@ -191,7 +190,7 @@ interface ShownLine {
 }
 
 /** Renders a line with its cuts. Of a cut that began above, only the line with the caret shows a sign. */
-function renderLine({ source, cuts }: ReadText, line: Span, hasCaret: boolean): ShownLine {
+function renderLine({ source, cuts }: ReadText, line: OffsetRange, hasCaret: boolean): ShownLine {
   const pieces: { readonly from: number; readonly to: number; readonly column: number; readonly isCut: boolean }[] = [];
   let shown = '';
   let at = line.start;
@@ -220,25 +219,29 @@ const COMMENT = /(?<!\S)(?:#|\/\/|\/\*).*$/;
 
 /** Quotes a line that cannot be parsed, without what may be a comment. Empty if a secret may be near. */
 function renderUnparsed(text: ReadText, { line, column }: Place): string {
-  const span = text.source.findLine(line);
-  if (span === undefined || mayHaveSecret(text, span)) return '';
-  const shown = text.source.text.slice(span.start, span.end).replace(COMMENT, '');
+  const range = text.source.findLine(line);
+  if (range === undefined || mayHaveSecret(text, range)) return '';
+  const shown = text.source.text.slice(range.start, range.end).replace(COMMENT, '');
   if (shown.trim() === '') return '';
   const length = findWordEnd(shown, column - 1) - column + 1;
   return renderExcerpt((number) => (number === line ? shown.trimEnd() : undefined), { line, column, length });
 }
 
 /** Whether a line in a document that cannot be parsed may have a secret. */
-function mayHaveSecret(text: ReadText, span: Span): boolean {
-  return hasSecret(text, span) || listLinesAround(text.source, span).some(hasNameOfSecret);
+function mayHaveSecret(text: ReadText, range: OffsetRange): boolean {
+  return hasSecret(text, range) || listLinesAround(text.source, range).some(hasNameOfSecret);
 }
 
-function hasSecret({ cuts }: ReadText, { start, end }: Span): boolean {
+function hasSecret({ cuts }: ReadText, { start, end }: OffsetRange): boolean {
   return cuts.some((cut) => cut.standIn !== '' && cut.start < end && cut.end > start);
 }
 
 /** `mayHide`: whether the line may have a secret that its document does not show. */
-function renderCorrected(text: ReadText, place: Place, mayHide: (text: ReadText, line: Span) => boolean): string {
+function renderCorrected(
+  text: ReadText,
+  place: Place,
+  mayHide: (text: ReadText, line: OffsetRange) => boolean,
+): string {
   const { source, corrections } = text;
   const correction = corrections.get(source.toOffset(place));
   const line = source.findLine(place.line);
@@ -254,11 +257,11 @@ function renderCorrected(text: ReadText, place: Place, mayHide: (text: ReadText,
 }
 
 /** Returns a line, the nearest lines with content around it, and the lines above it that are indented less. */
-function listLinesAround({ text, findLine, toPlace }: SourceText, { start }: Span): readonly string[] {
+function listLinesAround({ text, findLine, toPlace }: SourceText, { start }: OffsetRange): readonly string[] {
   const { line } = toPlace(start);
   const getLine = (number: number): string | undefined => {
-    const span = findLine(number);
-    return span && text.slice(span.start, span.end);
+    const range = findLine(number);
+    return range && text.slice(range.start, range.end);
   };
   const own = getLine(line) ?? '';
   const lines = [own];

@@ -118,7 +118,7 @@ function checkSameKey(reference: Reference, { document, value, keys, report }: R
   const first = keys.get(id);
   keys.set(id, reference);
   if (first === undefined) return;
-  const place = locate(document.position, ['spec', ...first.path], 'key');
+  const place = locate(document.source, ['spec', ...first.path], 'key');
   report({
     code: 'bad-value',
     message: `${first.value} and ${written} are the same: ${value}`,
@@ -317,9 +317,9 @@ function listCircleFindings(
     remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],
     target: 'value',
-    related: others.map(({ position, address }) => ({
+    related: others.map(({ source, address }) => ({
       message: `through ${address}`,
-      place: locate(position, ['spec', 'id']),
+      place: locate(source, ['spec', 'id']),
     })),
   };
   return [{ document: first, finding }];

@@ -49,14 +49,14 @@ export function findSkipRuleInFile(
   if (!(kind === 'Stack' ? mayContainStackDocument : mayContainDefaultsDocument)(source.bytes)) return undefined;
   const { source: text, diagnostic } = decodeManifestSource(source);
   if (diagnostic !== undefined) return undefined;
-  for (const { value, span, tree, findings } of parseDocuments(text.yaml, env, createYamlBudget())) {
+  for (const { value, range, tree, findings } of parseDocuments(text.yaml, env, createYamlBudget())) {
     const [first] = listSkipFiles(value, kind, []);
     if (first === undefined) continue;
     const isUsed = findings.length === 0 && isJsonArray(first.value);
     const patterns = isUsed ? first.value.map((one) => (typeof one === 'string' ? one : '')) : [];
     const findIndex = compileSkipPatterns(patterns, dirname(source.file));
-    const position = { source: text, span, tree, base: first.base };
-    const locatePattern = (index: number): Place => locate(position, ['spec', 'skip_files', index]);
+    const document = { text, range, tree, base: first.base };
+    const locatePattern = (index: number): Place => locate(document, ['spec', 'skip_files', index]);
     return {
       find: (file) => {
         const index = findIndex(file);
@@ -161,7 +161,7 @@ function findOwnDocument({ file, yaml }: Source, env: ManifestEnvironment): Plac
   const { text, toPlace } = createSourceText(file, yaml);
   let isBroken = false;
   for (const parsed of parseDocuments(yaml, env, createYamlBudget())) {
-    if (!parsed.isBroken && mayBeOwnDocument(parsed.value)) return toPlace(parsed.span.start);
+    if (!parsed.isBroken && mayBeOwnDocument(parsed.value)) return toPlace(parsed.range.start);
     isBroken ||= parsed.findings.length > 0;
   }
   const start = isBroken ? text.search(DECLARATION) : -1;

@@ -1,5 +1,4 @@
-import type { Place, TextRange } from '../model/place.ts';
-import type { Span } from './span.ts';
+import type { OffsetRange, Place, TextRange } from '../model/place.ts';
 import type { YamlText } from './yaml-text.ts';
 
 export interface SourceText {
@@ -11,8 +10,13 @@ export interface SourceText {
   readonly toPlace: (offset: number) => Place;
   /** Returns the offset of a position. */
   readonly toOffset: (place: Pick<Place, 'line' | 'column'>) => number;
-  /** Returns the span of a line without its line break. `undefined`: there is no such line. */
-  readonly findLine: (line: number) => Span | undefined;
+  /** Returns the range of a line without its line break. `undefined`: there is no such line. */
+  readonly findLine: (line: number) => OffsetRange | undefined;
+}
+
+/** A part of a text, and what should be there instead. */
+export interface Correction extends OffsetRange {
+  readonly text: string;
 }
 
 export function createSourceText(file: string, yaml: YamlText): SourceText {
@@ -36,13 +40,13 @@ export function createSourceText(file: string, yaml: YamlText): SourceText {
   };
 }
 
-/** Returns the span of a part of a value, or of the whole value if the source spells the value differently. */
-export function getSpanOfValuePart(source: string, span: Span, part: TextRange): Span {
-  const { of, start, length } = part;
-  const written = source.slice(span.start, span.end);
+/** Returns the range of a part of a value, or of the whole value if the source spells the value differently. */
+export function getRangeOfValuePart(source: string, range: OffsetRange, part: TextRange): OffsetRange {
+  const { of, start, end } = part;
+  const written = source.slice(range.start, range.end);
   const at = written.indexOf(of);
   const from = at < 0 ? (findInBlock(written, part) ?? findFolded(written, part)) : at + start;
-  return from === undefined ? span : { start: span.start + from, end: span.start + from + length };
+  return from === undefined ? range : { start: range.start + from, end: range.start + from + end - start };
 }
 
 /** Returns the offset of a part in a folded text. `undefined` if the texts differ in more than white space. */

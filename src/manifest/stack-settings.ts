@@ -142,13 +142,13 @@ interface DocumentLayer extends SettingsLayer {
 /** Lists the documents that set settings of a `Stack`: itself, then its `Defaults`, nearest first. */
 export function listSettingsLayers(stack: ManifestDocument): readonly DocumentLayer[] {
   return (stack.layers ?? [stack]).map((document): DocumentLayer => {
-    const { position, value } = document;
+    const { source, value } = document;
     return {
       document,
       by: document.kind === 'Stack' ? 'Stack' : 'Defaults',
       spec: isJsonObject(value['spec']) ? value['spec'] : {},
-      locate: (path = [], part = undefined) => locate(position, path, 'value', part),
-      toPath: (path) => joinToManifestFolder(position.source.file, path),
+      locate: (path = [], part = undefined) => locate(source, path, 'value', part),
+      toPath: (path) => joinToManifestFolder(source.text.file, path),
     };
   });
 }
@@ -166,5 +166,5 @@ export function locateSetting(stack: ManifestDocument, path: FieldPath): Place {
   const [first, ...rest] = path;
   const layers = listSettingsLayers(stack);
   const layer = first === 'spec' ? findInLayers(rest, layers)?.layer : undefined;
-  return locate(layer?.document.position ?? stack.position, path);
+  return locate(layer?.document.source ?? stack.source, path);
 }

@@ -1,13 +1,14 @@
 import { type Document, isScalar, type Node, type Parser, type Scalar, Schema, visit, type YAMLError } from 'yaml';
+import type { OffsetRange } from '../model/place.ts';
 import type { FoundMistake } from './named-mistakes.ts';
-import type { Correction, Span } from './span.ts';
+import type { Correction } from './source-text.ts';
 
 /**
  * Tags, which begin with `!`. A manifest has none that changes a value: an author who writes `! (a == b)` means a
  * negation, and YAML would leave it out. The nodes of the `yaml` package show neither where a tag is nor every lone `!`, so the
  * tags are collected as tokens.
  */
-export interface TagToken extends Span {
+export interface TagToken extends OffsetRange {
   readonly source: string;
   /** Whether the tag is inside brackets or braces, where a comma ends its value. */
   readonly isInFlow: boolean;
@@ -128,7 +129,7 @@ export function createTagFinding(
   { text, node, isCore = false, isRefused = false }: TagPlace,
 ): TagFinding {
   const { source, start, end } = tag;
-  const found = { code: 'yaml-syntax', span: { start, end } } as const;
+  const found = { code: 'yaml-syntax', range: { start, end } } as const;
   if (isCore)
     return {
       ...found,
@@ -164,21 +165,21 @@ function quoteWholeValue(
   const isVerbatim = source.startsWith('!<');
   if (isVerbatim) return undefined;
   if (isScalar(node) && !isBlock(node) && node.range)
-    return quoteSpan(text, { start, end: Math.max(end, node.range[1]) });
+    return quoteRange(text, { start, end: Math.max(end, node.range[1]) });
   const isWritten = /\S/.test(text.charAt(end));
   if (node !== undefined && !isWritten) return undefined;
   const line = findEndOfLine(text, start);
   return line === undefined
     ? undefined
-    : quoteSpan(text, { start, end: isInFlow ? findEndInFlow(text, { start, end: line }) : line });
+    : quoteRange(text, { start, end: isInFlow ? findEndInFlow(text, { start, end: line }) : line });
 }
 
-function quoteSpan(text: string, span: Span): Correction {
+function quoteRange(text: string, range: OffsetRange): Correction {
   return {
-    ...span,
+    ...range,
     text: quote(
       text
-        .slice(span.start, span.end)
+        .slice(range.start, range.end)
         .trim()
         .replace(/\s*\n\s*/g, ' '),
     ),
@@ -204,7 +205,7 @@ function findEndOfLine(text: string, start: number): number | undefined {
 }
 
 /** The end of a value inside brackets or braces: before a comma or a closing bracket that is not part of the value. */
-function findEndInFlow(text: string, { start, end }: Span): number {
+function findEndInFlow(text: string, { start, end }: OffsetRange): number {
   let depth = 0;
   for (let at = start; at < end; at += 1) {
     const character = text.charAt(at);

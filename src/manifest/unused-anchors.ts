@@ -13,7 +13,7 @@ const MAX_IN_DOCUMENT = 20;
 /** Lists a warning for each anchor of a text, a number or an empty value in valid documents that no alias names. */
 export function listUnusedAnchorWarnings(documents: readonly ManifestDocument[]): readonly Diagnostic[] {
   const roots = new Map(
-    documents.filter(({ isValid }) => isValid).map((one) => [one.position.tree?.root ?? undefined, one] as const),
+    documents.filter(({ isValid }) => isValid).map((one) => [one.source.tree?.root ?? undefined, one] as const),
   );
   return Array.from(roots).flatMap(([root, document]) => (root === undefined ? [] : listOfTree(root, document)));
 }
@@ -29,8 +29,8 @@ function listOfTree(root: Node, document: ManifestDocument): readonly Diagnostic
   return unused.slice(0, MAX_IN_DOCUMENT).map((node) => createWarning(node, document));
 }
 
-function createWarning(node: Node, { position: { source, origin }, address, kind }: ManifestDocument): Diagnostic {
-  const place = source.toPlace(node.range?.[0] ?? 0);
+function createWarning(node: Node, { source: { text, origin }, address, kind }: ManifestDocument): Diagnostic {
+  const place = text.toPlace(node.range?.[0] ?? 0);
   return {
     ...createDiagnostic(
       { address, kind },

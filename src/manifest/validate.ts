@@ -54,7 +54,7 @@ import { type ManifestEnvironment, REFUSE_FIELD_FILES, type ReadFieldFile } from
 import {
   type DocumentFinding,
   type DocumentSource,
-  findSpan,
+  findRange,
   getDocumentFolder,
   locate,
   locateDiagnostic,
@@ -171,9 +171,9 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
 
 /** Lets no report quote a concealed value. */
 function hideConcealed(documents: readonly ManifestDocument[], quotable: ReadonlyMap<string, QuotableText>): void {
-  for (const { position, value } of documents)
+  for (const { source, value } of documents)
     for (const path of listConcealedPaths(value))
-      quotable.get(position.source.file)?.hide(findSpan(position, path, 'value'));
+      quotable.get(source.text.file)?.hide(findRange(source, path, 'value'));
 }
 
 function toFoundStack(stack: ManifestDocument): FoundStack {
@@ -188,15 +188,15 @@ function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnosti
   const [first] = fields;
   if (first === undefined) return [];
   const names = [...new Set(fields.map(({ path }) => formatPath(path)))].sort();
-  const documents = new Set(fields.map(({ subject }) => subject.position)).size;
-  const { position } = first.subject;
+  const documents = new Set(fields.map(({ subject }) => subject.source)).size;
+  const { source } = first.subject;
   return [
     {
       code: 'bad-field',
       severity: 'warning',
       message: `${names.join(', ')}: ignored in ${documents === 1 ? '1 document' : `${documents} documents`}, because other tools add ${names.length === 1 ? 'it' : 'them'}`,
       remedy: 'Nothing is stored for them: edgewise has no namespaces, and the name alone is part of the mark.',
-      place: locate(position, first.path, 'key'),
+      place: locate(source, first.path, 'key'),
     },
   ];
 }
@@ -396,7 +396,7 @@ function createDesiredResource(
   { specs, ignored }: ResolvedReferences,
   address: Address,
 ): DesiredResource {
-  const { kind, name, position, value } = document;
+  const { kind, name, source, value } = document;
   return {
     address,
     kind,
@@ -406,15 +406,15 @@ function createDesiredResource(
     lifecycle: readLifecycle(document, ignored.get(document) ?? []),
     ...getDocumentLabelsAndAnnotations(value),
     allow: readAllow(value),
-    locate: (path = [], part = undefined) => locate(position, path, 'value', part),
-    readSource: (path) => readSpan(position, path),
+    locate: (path = [], part = undefined) => locate(source, path, 'value', part),
+    readSource: (path) => readRange(source, path),
     manifest: createEditableManifest(document),
   };
 }
 
-function readSpan(position: DocumentSource, path: FieldPath): string {
-  const { start, end } = findSpan(position, path, 'value');
-  return position.source.text.slice(start, end);
+function readRange(source: DocumentSource, path: FieldPath): string {
+  const { start, end } = findRange(source, path, 'value');
+  return source.text.text.slice(start, end);
 }
 
 function readAllow({ lint }: JsonObject): DesiredResource['allow'] {
@@ -447,8 +447,8 @@ function parseTest(document: ManifestDocument): PolicyTestDocument {
   };
 }
 
-function createLocate({ position }: ManifestDocument): LocateInDocument {
-  return (path = [], part = undefined) => locate(position, path, 'value', part);
+function createLocate({ source }: ManifestDocument): LocateInDocument {
+  return (path = [], part = undefined) => locate(source, path, 'value', part);
 }
 
 /**

@@ -8,11 +8,15 @@ export interface Place {
   readonly origin?: string | undefined;
 }
 
-/** A part of a text in a manifest. `of` is the whole text. `start` and `length` count its UTF-16 units. */
-export interface TextRange {
-  readonly of: string;
+/** A part of a text, in UTF-16 units, without `end`. No position: it says what is hidden, cut or edited. */
+export interface OffsetRange {
   readonly start: number;
-  readonly length: number;
+  readonly end: number;
+}
+
+/** A part of the value of a field. `of` is the whole value, which its manifest may spell otherwise. */
+export interface TextRange extends OffsetRange {
+  readonly of: string;
 }
 
 /** Returns the position of a path in a document, or of its start. `part`: that of a part of the text there. */

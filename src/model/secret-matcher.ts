@@ -1,3 +1,5 @@
+import type { OffsetRange } from './place.ts';
+
 /** Finds one secret in texts, in each notation in which a format or a program may write it. */
 
 /** Minimum length of a secret. A shorter value, such as `dev`, would also match in ordinary words. */
@@ -66,14 +68,9 @@ function createPatternMatcher(expressions: readonly RegExp[]): SecretMatcher {
   };
 }
 
-interface TextRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Lists all matches, also those that overlap. */
-function listRanges(text: string, expression: RegExp): readonly TextRange[] {
-  const ranges: TextRange[] = [];
+function listRanges(text: string, expression: RegExp): readonly OffsetRange[] {
+  const ranges: OffsetRange[] = [];
   expression.lastIndex = 0;
   for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
     ranges.push({ start: match.index, end: expression.lastIndex });

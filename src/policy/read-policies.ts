@@ -90,7 +90,7 @@ function createTemplateDiagnostic(
   return createPolicyFileDiagnostic(
     document,
     { field: 'message', text: message, of: message, start: 0 },
-    { ...finding, length: 2 },
+    { ...finding, end: finding.start + 2 },
   );
 }
 
@@ -99,7 +99,7 @@ function compilePolicy(cel: CelCompiler, { field, text }: Expression): CelProgra
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
   return {
-    finding: { message: `has the type ${program.type}, but must have the type bool`, start: 0, length: text.length },
+    finding: { message: `has the type ${program.type}, but must have the type bool`, start: 0, end: text.length },
   };
 }
 
@@ -134,7 +134,7 @@ function listUnknownFields(
       ? lacking.some((kind) => !isSomewhere || !asked.some((other) => isMissingPart(kind, other, path)))
       : kinds.length === 0;
     if (!isUnknown) return [];
-    const part = findNameInExpression(expression.text, name) ?? { start: 0, length: expression.text.length };
+    const part = findNameInExpression(expression.text, name) ?? { start: 0, end: expression.text.length };
     const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind that has the other fields';
     const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
@@ -142,7 +142,7 @@ function listUnknownFields(
       createPolicyFileDiagnostic(document, expression, {
         message: `names ${name}, which is not a field of ${of}`,
         start: part.start,
-        length: part.length,
+        end: part.end,
         unknown: nearest === undefined ? undefined : { given: path[0] ?? '', known: [nearest] },
       }),
     ];
@@ -161,7 +161,7 @@ function createPolicyFileDiagnostic(
   finding: CelFinding,
 ): Diagnostic {
   const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
-  const part = { of, start: start + finding.start, length: finding.length };
+  const part = { of, start: start + finding.start, end: start + finding.end };
   return {
     code: 'policy-invalid',
     severity: 'error',

@@ -191,7 +191,7 @@ export interface DangerLine {
   readonly entry?: string | undefined;
 }
 
-/** The position of a field or a document in a manifest. `page`: its page of the forge. Absent if it is unknown. */
+/** How a report shows a `Place`: in words and, if its page of the forge is known, as a link. No writer needs more of it. */
 export interface PlaceLink extends Pick<Place, 'line'> {
   readonly label: string;
   readonly page?: string | undefined;

@@ -21,7 +21,7 @@ export interface CommitFiles {
   readonly folders: ReadonlyMap<string, ReadonlySet<string>>;
   readonly objectFormat: 'sha1' | 'sha256';
   /** What was found out so far, by path. */
-  readonly places: Map<string, Place>;
+  readonly resolved: Map<string, ResolvedPath>;
   readonly sameFiles: Map<string, boolean>;
   /** The `.gitattributes` that differs in a folder or above it, by folder. */
   readonly conversions: Map<string, string | undefined>;
@@ -35,7 +35,7 @@ interface Entry {
 }
 
 /** Where a path leads. */
-interface Place {
+interface ResolvedPath {
   /** The path without links. Absent: it leads nowhere, or elsewhere than in the commit. */
   readonly real?: string;
   /** The path of what differs on the way: a link, a submodule, or a file in the place of a folder. */
@@ -62,7 +62,7 @@ export async function readCommitFiles({ top, run }: GitRepository, commit: strin
     entries,
     folders: indexFolders(entries.keys()),
     objectFormat: commit.length === SHA256_LENGTH ? 'sha256' : 'sha1',
-    places: new Map(),
+    resolved: new Map(),
     sameFiles: new Map(),
     conversions: new Map(),
     budget: createReadBudget(LIMITS),
@@ -126,17 +126,17 @@ function findBytes(path: string, { top, budget }: CommitFiles): Uint8Array | und
  * Follows the links on a path, and compares each as an entry of the commit. If none differs, the path leads to the same
  * place in the commit. `links`: how many links led to the path.
  */
-export function followPath(path: string, files: CommitFiles, links = 0): Place {
-  const known = files.places.get(path);
+export function followPath(path: string, files: CommitFiles, links = 0): ResolvedPath {
+  const known = files.resolved.get(path);
   if (known !== undefined) return known;
   // Links in a circle lead nowhere. If all of them are those of the commit, they led nowhere there too.
-  files.places.set(path, {});
-  const place = findPlace(path, files, links);
-  files.places.set(path, place);
+  files.resolved.set(path, {});
+  const place = resolvePath(path, files, links);
+  files.resolved.set(path, place);
   return place;
 }
 
-function findPlace(path: string, files: CommitFiles, links: number): Place {
+function resolvePath(path: string, files: CommitFiles, links: number): ResolvedPath {
   if (path === '') return { real: '' };
   // The name is not UTF-8. Others may look the same.
   if (path.includes('\u{FFFD}')) return { changed: path };
@@ -163,7 +163,7 @@ function followLink(
   link: string,
   text: string,
   { files, links }: { readonly files: CommitFiles; readonly links: number },
-): Place {
+): ResolvedPath {
   if (posix.isAbsolute(text)) return { changed: link };
   let at = toFolder(link);
   for (const part of text.split('/')) {

@@ -195,7 +195,7 @@ function parseOne(text: string): Json {
   const [finding] = first?.findings ?? [];
   if (first === undefined || first.value === null) throw new RangeError('It is empty');
   if (finding !== undefined)
-    throw new RangeError(`It is not YAML: see line ${text.slice(0, finding.span.start).split('\n').length}`);
+    throw new RangeError(`It is not YAML: see line ${text.slice(0, finding.range.start).split('\n').length}`);
   if (second !== undefined) throw new RangeError('It contains more than one document');
   return first.value;
 }

@@ -5,7 +5,7 @@ import { createSourceText } from '../../src/manifest/source-text.ts';
 import { createYamlText } from '../../src/manifest/yaml-text.ts';
 import type { Address } from '../../src/model/address.ts';
 
-const POSITION = { source: createSourceText('a.yaml', createYamlText('')), span: { start: 0, end: 0 }, base: [] };
+const SOURCE = { text: createSourceText('a.yaml', createYamlText('')), range: { start: 0, end: 0 }, base: [] };
 
 /** An index that counts its lookups. */
 class CountingIndex extends Map<Address, ManifestDocument> {
@@ -24,7 +24,7 @@ it('follows each link of a chain of Externals once, however long it is', () => {
     const address: Address = `External/e${at}`;
     const spec = at === length - 1 ? { stack: 'other', resource: 'TCPEdge/a' } : { id: `External/e${at + 1}` };
     index.set(address, {
-      position: POSITION,
+      source: SOURCE,
       kind: 'External',
       name: `e${at}`,
       value: { spec },

@@ -14,7 +14,7 @@ function read(
 ): readonly (readonly [part: string, message: string])[] {
   const told: string[] = [];
   const locate = (_?: FieldPath, part?: TextRange) => {
-    told.push(part === undefined ? '' : part.of.slice(part.start, part.start + part.length));
+    told.push(part === undefined ? '' : part.of.slice(part.start, part.end));
     return { file: 'policy.yaml', line: 1, column: 1 };
   };
   const { diagnostics } = compilePolicies([{ ...toDocument(require), match: { kinds }, locate }]);

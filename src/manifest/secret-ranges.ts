@@ -1,17 +1,17 @@
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import type { OffsetRange } from '../model/place.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import { listSecretNames } from '../model/secret-value.ts';
 import type { FieldPath } from '../model/state.ts';
-import { getNodeSpan, type SyntaxTree } from './parse.ts';
-import type { Span } from './span.ts';
+import { getNodeRange, type SyntaxTree } from './parse.ts';
 
 /**
- * Lists the spans in a document that no excerpt shows, sorted: what is below a key whose name looks like that of a
+ * Lists the ranges in a document that no excerpt shows, sorted: what is below a key whose name looks like that of a
  * secret, whatever its style, with its anchor, its tag and the values that aliases in it name, and each text with
  * `${secret:NAME}`. `text` is the text of the file. The token sinks of a Stack are no secrets: every plan shows them.
  */
-export function listSecretSpans({ root, targets }: SyntaxTree, text: string): readonly Span[] {
-  const spans: Span[] = [];
+export function listSecretRanges({ root, targets }: SyntaxTree, text: string): readonly OffsetRange[] {
+  const ranges: OffsetRange[] = [];
   const hidden = new Set<Node>();
   const hideTargets = (node: Node | null): void => {
     if (node === null || hidden.has(node)) return;
@@ -21,7 +21,7 @@ export function listSecretSpans({ root, targets }: SyntaxTree, text: string): re
     for (const member of listMembers(node)) hideTargets(member);
   };
   const hide = (node: Node, after: number): void => {
-    spans.push(findSpanWithProperties(text, node, after));
+    ranges.push(findRangeWithProperties(text, node, after));
     hideTargets(node);
   };
   const sinks = new Set<Node | null>(listTokenSinks(root));
@@ -29,14 +29,14 @@ export function listSecretSpans({ root, targets }: SyntaxTree, text: string): re
     if (isMap<Node, Node | null>(node)) {
       for (const { key, value } of node.items) {
         const isNamed = isScalar(key) && isNameOfSecret(String(key.value)) && !sinks.has(value);
-        if (isNamed && value !== null) hide(value, getNodeSpan(key).end);
+        if (isNamed && value !== null) hide(value, getNodeRange(key).end);
         else for (const member of [key, value]) visit(member);
       }
     } else if (isSeq<Node>(node)) node.items.forEach(visit);
-    else if (isScalar(node) && listSecretNames(String(node.value)).length > 0) spans.push(getNodeSpan(node));
+    else if (isScalar(node) && listSecretNames(String(node.value)).length > 0) ranges.push(getNodeRange(node));
   };
   visit(root);
-  return spans.filter(({ start, end }) => end > start).sort((left, right) => left.start - right.start);
+  return ranges.filter(({ start, end }) => end > start).sort((left, right) => left.start - right.start);
 }
 
 /** Returns the mappings `spec.tokens` and `spec.tokens.credentials` of a document, or of the members of a `List`. */
@@ -66,9 +66,9 @@ function listMembers(node: Node): readonly (Node | null)[] {
   return isMap<Node, Node | null>(node) ? node.items.flatMap(({ key, value }) => [key, value]) : [];
 }
 
-/** Returns the span of a value with its anchor and tag, which are behind `after`. */
-function findSpanWithProperties(text: string, node: Node, after: number): Span {
-  const { start, end } = getNodeSpan(node);
+/** Returns the range of a value with its anchor and tag, which are behind `after`. */
+function findRangeWithProperties(text: string, node: Node, after: number): OffsetRange {
+  const { start, end } = getNodeRange(node);
   const isBare = isAlias(node) || (node.tag === undefined && node.anchor === undefined);
   if (isBare || after >= start) return { start, end };
   const at = text.slice(after, start).search(/[&!]/);

@@ -61,6 +61,21 @@ export function listResourceTransitionDangers(
   ]);
 }
 
+/** Lists the restrictions that a manifest asks for and that the service does not show: nothing says that they are in force. */
+export function listUnknownRestrictions(
+  kind: Kind,
+  { live, desired, ignored }: { readonly live: Spec; readonly desired: Spec; readonly ignored: readonly string[] },
+): readonly Danger[] {
+  const wanted = listRestrictingFields(kind).filter(
+    ([name, field]) => !ignored.includes(name) && judgeField(field, desired[name]).effect === 'restricts',
+  );
+  return wanted.flatMap(([name, field]) =>
+    compareField(field, live[name], desired[name], [name])
+      .filter(({ danger }) => danger === 'restriction-unknown')
+      .map((fact) => ({ group: toAccessGroup(kind), ...fact })),
+  );
+}
+
 type DangerFact = Omit<Danger, 'group'>;
 
 /**

@@ -1,3 +1,4 @@
+import { listUnknownRestrictions } from '../access/dangers.ts';
 import { isOpenOnPurpose } from '../access/restrictions.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Change, LiveBeforeChange } from '../model/change.ts';
@@ -46,13 +47,22 @@ export function createChange(
     ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
     ...(otherSpellings.length > 0 && { otherSpellings }),
     live: live && createStart(live, isTouched || kind.role === 'attached'),
-    ...(isTouched && pickDesired(decision)),
+    ...(isTouched ? pickDesired(decision) : pickUnknownRestrictions(decision)),
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),
     retires,
     ...(isProtectedAfter(pair) && { protect: true }),
     owner,
     ...(desired !== undefined && pickManifestFacts(desired, isTouched)),
   };
+}
+
+/** The dangers of an unchanged resource: no write sets what the service does not show of it. */
+function pickUnknownRestrictions({ pair, form }: ChangeDecision): Pick<Change, 'dangers'> {
+  const { kind, live } = pair;
+  if (live === undefined || form === undefined) return {};
+  const sides = { live: live.spec, desired: form.normal, ignored: listIgnored(pair) };
+  const dangers = listUnknownRestrictions(kind, sides);
+  return dangers.length === 0 ? {} : { dangers };
 }
 
 function isOpenOnceCreated({ action, pair: { kind }, form }: ChangeDecision): boolean {

@@ -1,4 +1,4 @@
-import { listResourceTransitionDangers, type ResourceState } from '../access/dangers.ts';
+import { listResourceTransitionDangers, listUnknownRestrictions, type ResourceState } from '../access/dangers.ts';
 import { judgeField, readSwitch } from '../access/restrictions.ts';
 import { listClaims } from '../kinds/claims.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
@@ -35,6 +35,8 @@ export function computeChangesWithDangers(plan: DangerSource): readonly Change[]
     describeTargets: createDescribeTargets(plan.stack, plan.live),
   };
   return plan.changes.map((change) => {
+    // Those of an unchanged resource are known from its decision.
+    if (change.action === 'no-op') return change;
     const dangers = listDangersOfChange(change, context);
     if (dangers.length > 0) return { ...change, dangers };
     if (change.dangers === undefined) return change;
@@ -282,13 +284,14 @@ export function createDriftDangerList(
   account: LiveState,
 ): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
   const describe = createDescribeTargets(stack, account);
-  return ({ kind: kindName, differences, desired, live: before, owner = before?.mark?.owner }, live) => {
+  return (change, live) => {
+    const { kind: kindName, differences, desired, ignored = [], live: before, owner = before?.mark?.owner } = change;
     const kind = getKind(kindName);
     const names = new Set(differences.filter(({ isHidden }) => !isHidden).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;
     if (spec === undefined) return desired === undefined ? [] : listLostRestriction(kind, desired);
     const lost = listLostTargets(kind, spec, account);
-    if (names.size === 0 || desired === undefined) return lost;
+    if (desired === undefined) return change.action === 'no-op' ? [...(change.dangers ?? []), ...lost] : lost;
     const expected = Object.fromEntries([
       ...Object.entries(spec).filter(([name]) => !names.has(name)),
       ...Object.entries(desired).filter(([name]) => names.has(name)),
@@ -297,7 +300,10 @@ export function createDriftDangerList(
     const facts = listResourceTransitionDangers(kind, { spec: expected }, { spec })
       .filter(({ danger, path }) => danger !== 'lockout' && lost.every((one) => one.path !== path))
       .map((danger) => describe(danger, owner));
-    return sortDangersByGroup([...facts, ...lost]);
+    const left = listUnknownRestrictions(kind, { live: spec, desired, ignored }).filter(
+      ({ path }) => !facts.some((one) => one.path === path),
+    );
+    return sortDangersByGroup([...facts, ...left, ...lost]);
   };
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { listResourceTransitionDangers, type ResourceState } from '../../src/access/dangers.ts';
+import {
+  listResourceTransitionDangers,
+  listUnknownRestrictions,
+  type ResourceState,
+} from '../../src/access/dangers.ts';
 import { isOpenOnPurpose } from '../../src/access/restrictions.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
@@ -463,6 +467,11 @@ const CELLS = Object.entries(THINGS).flatMap(([title, thing]) =>
   ),
 );
 
+/** What no user changed, and no write sets. What the service does not show of it is the danger of an update from there. */
+const UNCHANGED = Object.entries(THINGS).flatMap(([title, thing]) =>
+  VALUES.map((value) => ({ title, thing, value, expected: value === 'unknown' ? thing.rows.unknown[1] : EQUAL })),
+);
+
 describe('of what restricts,', () => {
   it.each(CELLS)('$title × $value × $way: $expected', ({ thing, value, way, expected = '' }) => {
     const found = listAccessDangers(thing, value, way).map(({ danger, path }) =>
@@ -473,6 +482,19 @@ describe('of what restricts,', () => {
       expect(expected).not.toBe('');
       expect(found).toEqual([]);
     }
+  });
+
+  it.each(UNCHANGED)('$title × $value × unchanged, in a plan and in drift: $expected', ({ thing, value, expected }) => {
+    const kind = getKind(thing.kind);
+    const desired = toState(thing, value === 'unknown' ? 'one' : value).spec;
+    const live = toState(thing, value).spec;
+    const sides = { live, desired, ignored: [] };
+    const toText = ({ group, danger, path }: Danger) => ['!', group, danger, path].join(' ');
+    const group = kind.oneTimeFields.length > 0 || kind.validity !== undefined ? 'secrets' : 'access';
+    const told = expected.startsWith('!') ? [expected.replace('!', `! ${group}`)] : [];
+    expect(listUnknownRestrictions(kind, sides).map(toText)).toEqual(told);
+    expect(listUnknownRestrictions(kind, { ...sides, ignored: [thing.field] })).toEqual([]);
+    expect(listDrift(thing, { spec: desired }, { spec: live }, { differs: false }).map(toText)).toEqual(told);
   });
 
   it('every field of a table that restricts is a thing of this file, or extends one', () => {
@@ -535,6 +557,7 @@ function listDrift(
   { kind, field }: Thing,
   expected: ResourceState,
   live: ResourceState | undefined,
+  { differs = true } = {},
 ): readonly Danger[] {
   const { idPrefix } = getKind(kind);
   const found: LiveResource | undefined = live && {
@@ -550,7 +573,7 @@ function listDrift(
     address: `${kind}/a`,
     kind,
     action: live === undefined ? 'create' : 'update',
-    differences: [{ field, path: field, origin: 'drift', forcesReplace: false }],
+    differences: differs ? [{ field, path: field, origin: 'drift', forcesReplace: false }] : [],
     desired: expected.spec,
     live: found && { id: found.id, spec: found.spec },
   };

@@ -10,6 +10,10 @@ const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 }
 const toUser = (description: string): string =>
   toManifest('TCPEdge', 'shop', { description, backend: { backend_id: 'WeightedBackend/pool' } });
 
+const ACL = { acl: ['bind:a.example.com'] };
+const RESTRICTED = toManifest('Credential', 'agent', ACL);
+const LEFT_TO_OTHERS = toManifest('Credential', 'agent', ACL, { lifecycle: { ignore: ['acl'] } });
+
 /** A transport to a service that leaves out some fields. */
 function createOmittingTransport({ server, recorder }: Workspace, more: object = {}) {
   const rule: FaultRule = { on: '*', fault: 'left_out', ...more };
@@ -70,6 +74,38 @@ describe('a field that no response shows', () => {
     expect(exitCode).toBe(0);
     expect(text).toContain('description: a');
     expect(text).not.toContain('backend');
+  });
+});
+
+describe('a restriction that no response shows', () => {
+  const SAID = '! secrets: Credential/agent may admit everyone: acl: the service does not show it';
+
+  it('is a danger of an unchanged resource, in a plan and in drift, which still find nothing to do', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    const { edgewise } = workspace;
+    expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    const hidden = createOmittingTransport(workspace, { fields: ['acl'] });
+    for (const line of ['plan --detailed-exitcode', 'drift']) {
+      expect((await edgewise(line)).stdout, line).not.toContain('may admit everyone');
+      const { exitCode, stdout } = await edgewise(line, hidden);
+      expect(exitCode, line).toBe(0);
+      expect(stdout, line).toContain(SAID);
+      expect(stdout, line).toContain('1 danger (1 secrets)');
+    }
+    const { changes } = readOnlyStack((await edgewise('plan --format json', hidden)).stdout);
+    expect(changes).toMatchObject([
+      { action: 'no-op', dangers: [{ group: 'secrets', danger: 'restriction-unknown', path: 'acl' }] },
+    ]);
+  });
+
+  it('is none if the manifest asks for no restriction, or leaves it to others', async () => {
+    for (const manifest of [toManifest('Credential', 'agent', {}), LEFT_TO_OTHERS]) {
+      const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
+      const { edgewise } = workspace;
+      expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+      const hidden = createOmittingTransport(workspace, { fields: ['acl'] });
+      for (const line of ['plan', 'drift']) expect((await edgewise(line, hidden)).stdout).not.toContain('may admit');
+    }
   });
 });
 

@@ -267,9 +267,13 @@ export function formatPlanHeadline(
   const totals = countActions(changes);
   if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${formatSeverityCounts(diagnostics)}`;
   const names = collectPlanAddressesById({ changes, externals });
-  if (isEmpty) return `✓ ${formatPlanSummary({ changes, names, totals, diagnostics, isEmpty }).replace(/[.]$/, '')}`;
+  const dangers = formatDangerCountsOfChanges(changes);
+  if (isEmpty) {
+    const summary = formatPlanSummary({ changes, names, totals, diagnostics, isEmpty }).replace(/[.]$/, '');
+    return dangers === '' ? `✓ ${summary}` : `⚠ ${dangers} · ${summary}`;
+  }
   const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
-  const heeded = [formatDangerCountsOfChanges(changes), losses].filter((text) => text !== '');
+  const heeded = [dangers, losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
   const blocked = isBlockedByDependency({ diagnostics }) ? ['⛔ not applied'] : [];

@@ -128,6 +128,17 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
   });
 });
 
+describe.each(['pull_request', 'issue'])('an event of GitHub with a member %s', (member) => {
+  it('has the number of the pull request, which is not looked up by commit', async () => {
+    const { edgewise, write } = await createReports();
+    await write({ 'event.json': JSON.stringify({ [member]: { number: 7 } }) });
+    const env = { ...createGitHubEnvironment(WORKFLOW_TOKEN), GITHUB_SHA: 'def', GITHUB_EVENT_PATH: 'event.json' };
+    expect(await edgewise('post plan.md', { env })).toMatchObject({ exitCode: 0 });
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.requests.filter((request) => request.includes('/commits/'))).toEqual([]);
+  });
+});
+
 describe('a note that GitLab itself wrote in the name of the user', () => {
   it('is no comment to update, even if it quotes one', async () => {
     const { edgewise } = await createReports();

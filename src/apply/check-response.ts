@@ -1,5 +1,5 @@
 import type { Field, FieldType } from '../kinds/field.ts';
-import { isModule, type Kind, toObjectTypeOfKind } from '../kinds/kind.ts';
+import { isModule, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
@@ -244,7 +244,7 @@ export function findRejectedField(
 ): string | undefined {
   const named = parsePath(details['field'] ?? '') ?? [];
   const isInModule = module !== undefined && named[0] !== module;
-  const path = keepKnown(toObjectTypeOfKind(getKind(kind)), isInModule ? [module, ...named] : named);
+  const path = keepKnown(getKind(kind).type, isInModule ? [module, ...named] : named);
   const isFound = body !== undefined && path.length > (isInModule ? 1 : 0);
   return isFound ? formatPath(path) : undefined;
 }

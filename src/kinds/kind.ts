@@ -42,10 +42,16 @@ export interface Kind {
   /** Whether the field `uri` in responses is a full URL or only its path. */
   readonly uri: 'absolute' | 'path';
   readonly fields: Readonly<Record<string, Field>>;
+  /** The type of a whole resource: an object with all fields, including computed ones. */
+  readonly type: ObjectType;
   /** The fields that a manifest may set, in the order of the table. */
   readonly specFields: readonly NamedField[];
   /** The type of a spec in a manifest: an object with `specFields`. */
   readonly specType: ObjectType;
+  /** The fields whose values at most one resource can have. */
+  readonly uniqueFields: readonly NamedField[];
+  /** The fields that have a default, with it. */
+  readonly defaults: Spec;
   /** Names of the fields that only the response to the creation contains. */
   readonly oneTimeFields: readonly string[];
   /** Names of the fields that only the service sets. */
@@ -119,7 +125,7 @@ type Defaulted =
   | 'validity'
   | 'issued'
   | 'submission';
-type Derived = 'specFields' | 'specType' | 'oneTimeFields' | 'computedFields';
+type Derived = 'type' | 'specFields' | 'specType' | 'uniqueFields' | 'defaults' | 'oneTimeFields' | 'computedFields';
 type KindOptions = Omit<Kind, Defaulted | Derived> & Partial<Pick<Kind, Defaulted>>;
 
 /** Checks a kind's table and fills in defaults. Throws `InvariantError` if the table contradicts itself. */
@@ -132,8 +138,13 @@ export function defineKind(options: KindOptions): Kind {
     ...KIND_DEFAULTS,
     ...options,
     fields,
+    type: objectOf(fields),
     specFields,
     specType: objectOf(Object.fromEntries(specFields)),
+    uniqueFields: Object.entries(fields).filter(([, { unique }]) => unique),
+    defaults: Object.fromEntries(
+      Object.entries(fields).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+    ),
     oneTimeFields: ofLifecycle('one-time').map(([name]) => name),
     computedFields: ofLifecycle('computed').map(([name]) => name),
   };
@@ -199,11 +210,6 @@ export function isSubmitted(kind: Kind): kind is SubmittedKind {
 /** Whether a field is a module, set and removed as a whole. */
 export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
-}
-
-/** Returns the type of an object with all fields of a kind, including computed ones. */
-export function toObjectTypeOfKind({ fields }: Kind): ObjectType {
-  return objectOf(fields);
 }
 
 /** Whether the creation of a resource of this kind shows a token. */

@@ -6,9 +6,10 @@ import { parseSshPublicKey, type SshPublicKey, type SshSigningKey } from '../kin
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
 import { CREDENTIAL } from '../kinds/tables/credential.ts';
+import { KINDS } from '../kinds/tables/registry.ts';
 import { DEFAULT_VALIDITY_MS, SSH_USER_CERTIFICATE, USER_CERTIFICATE } from '../kinds/tables/ssh-user-certificate.ts';
 import { WEIGHTED_BACKEND } from '../kinds/tables/weighted-backend.ts';
-import { assertNever } from '../model/errors.ts';
+import { assertDefined, assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './admission.ts';
@@ -419,7 +420,7 @@ const CREDENTIAL_BEHAVIOUR: Behaviour = {
   },
 };
 
-const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
+const SPECIAL_BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [ABUSE_REPORT.name, ABUSE_REPORT_BEHAVIOUR],
   [AGENT_INGRESS.name, AGENT_INGRESS_BEHAVIOUR],
   [CREDENTIAL.name, CREDENTIAL_BEHAVIOUR],
@@ -427,9 +428,13 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [WEIGHTED_BACKEND.name, WEIGHTED_BACKEND_BEHAVIOUR],
 ]);
 
-/** Returns the behaviour of a kind: the default behaviour, except for the parts that BEHAVIOURS replaces. */
+const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map(
+  KINDS.map((kind) => [kind.name, { ...createDefaultBehaviour(kind), ...SPECIAL_BEHAVIOURS.get(kind.name) }]),
+);
+
+/** Returns the behaviour of a kind: the default behaviour, except for the parts that SPECIAL_BEHAVIOURS replaces. */
 export function getBehaviour(kind: Kind): Behaviour {
-  return { ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) };
+  return assertDefined(BEHAVIOURS.get(kind.name), `behaviour of ${kind.name}`);
 }
 
 /** A rule that decides about host names in abuse reports. */

@@ -1,4 +1,4 @@
-import { type FieldType, type ObjectType, objectOf } from '../kinds/field.ts';
+import type { FieldType, ObjectType } from '../kinds/field.ts';
 import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
@@ -20,9 +20,9 @@ type Schema = ReturnType<typeof createRequestBodySchema>;
  * `RequestError` for an invalid body.
  */
 export function parseCreateBody(kind: Kind, body: JsonObject): Spec {
-  const given = dropIgnored(kind, dropUnspecified(objectOf(kind.fields), body), () => true);
+  const given = dropIgnored(kind, dropUnspecified(kind.type, body), () => true);
   refuseUnfit(kind, 'create', given);
-  return { ...getDefaults(kind), ...patchSpec(kind, {}, given) };
+  return { ...kind.defaults, ...patchSpec(kind, {}, given) };
 }
 
 /**
@@ -33,7 +33,7 @@ export function parseUpdateBody(kind: Kind, body: JsonObject): Spec {
   const { id: _, ...named } = body;
   if (Object.keys(named).length === 0)
     throw new RequestError('The body contains no field to change', { code: 'empty_update' });
-  const specified = dropUnspecified(objectOf(kind.fields), named);
+  const specified = dropUnspecified(kind.type, named);
   const given = dropIgnored(kind, specified, (name) => kind.fields[name]?.clear !== 'null');
   refuseImmutable(kind, given);
   refuseUnfit(kind, 'update', given);
@@ -160,12 +160,4 @@ function isCleared(kind: Kind, name: string, value: Json): boolean {
   if (value === null || field === undefined) return true;
   const clearValue = field.default === undefined ? findPatchClearValue(field) : undefined;
   return clearValue !== undefined && isSameJson(value, clearValue);
-}
-
-function getDefaults(kind: Kind): Spec {
-  return Object.fromEntries(
-    Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
-      value === undefined ? [] : [[name, value]],
-    ),
-  );
 }

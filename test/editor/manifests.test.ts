@@ -185,7 +185,7 @@ function listSetFields(kind: Kind): readonly Stated[] {
     .flatMap(({ text }) => {
       const lines = new LineCounter();
       const spec = parseDocument(text, { lineCounter: lines }).get('spec', true);
-      return listFields(objectOf(kind.fields), spec, '').map(({ offset, path, field }) => {
+      return listFields(kind.type, spec, '').map(({ offset, path, field }) => {
         const { line, col } = lines.linePos(offset);
         return { text, place: { line: line - 1, character: col - 1 }, path, field };
       });

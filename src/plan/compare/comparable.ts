@@ -1,6 +1,6 @@
 import type { FieldType } from '../../kinds/field.ts';
 import { mapReferencesInIgnoredPath } from '../../kinds/ignored-parts.ts';
-import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { toRequestValue } from '../../kinds/normalize.ts';
 import { fillOmittedFields } from '../../kinds/read-response.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
@@ -84,7 +84,7 @@ function toComparablePath(kind: Kind, path: FieldPath, names: IdNames): FieldPat
 }
 
 function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
-  return path.reduce<FieldType | undefined>(findMemberType, toObjectTypeOfKind(kind));
+  return path.reduce<FieldType | undefined>(findMemberType, kind.type);
 }
 
 /** The live spec. Omitted fields are set to empty, because an omitted field equals an empty one. */

@@ -1,5 +1,5 @@
 import type { FieldType } from '../../kinds/field.ts';
-import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { getAddressName } from '../../model/address.ts';
@@ -57,10 +57,7 @@ export function checkKindHasReadableField(kind: Kind, path: FieldPath): string |
   if (kind.oneTimeFields.includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>(
-    (type, step) => computeTypeAt(type, step),
-    toObjectTypeOfKind(kind),
-  );
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => computeTypeAt(type, step), kind.type);
   return end === 'none' ? `a ${kind.title} has no field ${formatPath(path)}` : undefined;
 }
 

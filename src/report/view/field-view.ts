@@ -1,5 +1,5 @@
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
-import { type Kind, toObjectTypeOfKind } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { getNormalUnsetFieldValue } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
@@ -429,7 +429,7 @@ interface Leaf {
 
 /** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
 export function listNonDefaultLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
-  const type = toObjectTypeOfKind(kind);
+  const type = kind.type;
   const value = withoutDefaults(type, orderMembers(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
 }
@@ -562,7 +562,7 @@ export type OptionalFieldType = FieldType | undefined;
 /** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function findFieldType(kind: Kind, path: string): OptionalFieldType {
   const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findMemberType, toObjectTypeOfKind(kind));
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findMemberType, kind.type);
   return steps.slice(1).reduce<OptionalFieldType>(findMemberType, objectOf(kind.lifecycle));
 }
 

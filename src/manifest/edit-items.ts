@@ -92,8 +92,8 @@ export function editFlowItems(
         const own = before === undefined || before === items.length - 1 ? tail : getGap(before);
         return { start, end, text: renderFlowEnd({ own, tail, added, separator, eol }) };
       }
-      const behindGap = behind === 0 ? '' : getGap(behind - 1);
-      const gap = joinGaps(before === undefined ? prefix : getGap(before), behindGap, eol);
+      const own = before === undefined ? prefix : getGap(before);
+      const gap = behind === 0 ? own : joinGaps(own, getGap(behind - 1), eol);
       return { start, end, text: `${gap}${lead}` };
     });
 }
@@ -103,7 +103,8 @@ function joinGaps(first: string, last: string, eol: string): string {
   if (first === last || (!first.includes('#') && !last.includes('#'))) return first;
   const above = last.slice(LINE_END.exec(last)?.[0].length ?? 0);
   const kept = first.includes('#') ? first.trimEnd() : (/^\s*,?/.exec(first)?.[0].trimEnd() ?? '');
-  return `${kept}${/^\r?\n/.test(above) || above === '' ? above : `${eol}${above}`}`;
+  // A comment ends with its line.
+  return /#[^\n]*$/.test(kept) && !/^\r?\n/.test(above) ? `${kept}${eol}${above}` : `${kept}${above}`;
 }
 
 /** A comma, and the line end and the indentation before the first member if it is on a line of its own. */

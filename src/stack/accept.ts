@@ -1,5 +1,5 @@
 import { type AcceptResult, acceptDrift } from '../accept/accept-drift.ts';
-import { formatDriftName, parseDriftName } from '../accept/parse-name.ts';
+import { formatDriftName, parseDriftName, resolveNamesInField } from '../accept/parse-name.ts';
 import { createReferenceNames } from '../accept/reference-names.ts';
 import { type NamedDrift, type SelectedDrift, type SkippedDrift, selectDrift } from '../accept/select-drift.ts';
 import { isIdOf, toResourcePath } from '../kinds/paths.ts';
@@ -29,10 +29,12 @@ export async function acceptLive(
   request: PlanRequest,
   { names = [], all = false, validateEdited }: AcceptOptions & { readonly validateEdited: ValidateEdited },
 ): Promise<AcceptResult> {
-  const named = names.map(parseName);
+  const parsed = names.map(parseName);
   const { plan, input, planAgain } = await createRepeatablePlan(client, request);
   const drift = computeDrift(plan, input);
   const { desired } = input;
+  const referenceNames = createReferenceNames(drift, desired);
+  const named = parsed.map((one) => resolveNamesInField(one, referenceNames));
   const found = selectDrift(drift, { isAll: all, named });
   refuseUnknown(found.unknown, desired);
   const selected = await checkVanished(found, { client, desired, signal: request.signal });
@@ -40,7 +42,7 @@ export async function acceptLive(
     drift,
     selected,
     desired,
-    names: createReferenceNames(drift, desired),
+    names: referenceNames,
     validate: validateEdited,
     compare: (state) => planAgain(state).changes,
   });

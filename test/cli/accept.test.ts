@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sendByHand } from '../by-hand.ts';
-import { createWorkspace, STACK, type Workspace } from './workspace.ts';
+import { changeByHand, createWorkspace, STACK, type Workspace } from './workspace.ts';
 
 const POOL = `---
 apiVersion: edgewise/v1
@@ -113,6 +113,32 @@ describe('accept', () => {
     expect(await edgewise('plan m --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
+  it.each(['\n', '\r\n'])(
+    'adds a member before the first of a list in brackets, below the comment of the list: %j',
+    async (eol) => {
+      const toRule = (address: string) => ({
+        actions: [{ type: 'restrict-ips', config: { enforce: true, allow: [`${address}/32`] } }],
+      });
+      const [first, second] = ['198.51.100.1', '203.0.113.9'].map(toRule);
+      const lines = [
+        'policy:',
+        '  inbound:',
+        '    [',
+        '      # the office',
+        `      ${JSON.stringify(first)} # since March`,
+        '    ]',
+      ];
+      const text = `${STACK}${toEdgeText(...lines)}`.replaceAll('\n', eol);
+      const { edgewise, read } = await createDrifted(text, { policy: { inbound: [second, first] } });
+      expect(await edgewise('accept TCPEdge/pg:policy m --yes')).toMatchObject({ exitCode: 0 });
+      const [before = '', behind = ''] = text.split(JSON.stringify(first));
+      const after = await read();
+      expect(after.startsWith(before)).toBe(true);
+      expect(after.endsWith(`${JSON.stringify(first)}${behind}`)).toBe(true);
+      expect(await edgewise('plan m --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+    },
+  );
+
   it('writes a reference by its name, and by its id where the stack has none', async () => {
     const other = POOL.replace('pool', 'spare').replace('bkdhr_blue', 'bkdhr_green');
     const text = `${STACK}${POOL}${other}${toEdgeText('backend: { backend_id: WeightedBackend/pool }')}`;
@@ -130,6 +156,96 @@ describe('accept', () => {
     expect(await edgewise('accept TCPEdge/pg:backend m --yes')).toMatchObject({ exitCode: 0 });
     expect(await read()).toBe(text.replace('WeightedBackend/pool', 'bkdhr_green'));
   });
+
+  it('writes the files of two stacks of a folder, each with what is live of its own resources', async () => {
+    const text = (name: string, port: number): string =>
+      `${STACK.replace('name: test', `name: ${name}`)}${EDGE.replace('20001', String(port)).replace('name: pg', `name: ${name}`)}`;
+    const [one, other] = [text('one', 20_001), text('other', 20_002)];
+    const { edgewise, folder, ...workspace } = await createWorkspace({
+      'm/one/all.yaml': one,
+      'm/other/all.yaml': other,
+    });
+    expect(await edgewise('apply -R m --yes')).toMatchObject({ exitCode: 0 });
+    for (const name of ['one', 'other'])
+      await changeByHand(workspace, `TCPEdge/${name}`, { description: `${name} by hand` });
+    const shown = await edgewise('accept --all -R m');
+    expect(shown).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('Nothing was written: 2 files would change.'),
+    });
+    // A report has both.
+    expect(await edgewise('accept --all -R m --yes --report markdown=drift.md')).toMatchObject({ exitCode: 0 });
+    for (const [name, before] of [
+      ['one', one],
+      ['other', other],
+    ] as const)
+      expect(await readFile(join(folder, 'm', name, 'all.yaml'), 'utf8')).toBe(
+        before.replace('description: Postgres', `description: ${name} by hand`),
+      );
+    const report = await readFile(join(folder, 'drift.md'), 'utf8');
+    expect(report).toMatch(
+      /^<!-- edgewise:accept-stacks stack=m -->\n\n## 2 drifted\n\nDrift of the stacks below m: 2 drifted\.\n/,
+    );
+    expect(report).toMatch(/TCPEdge\/one[\s\S]*TCPEdge\/other/);
+    expect(await edgewise('plan -R m --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('writes neither of two stacks if the file of one cannot be written', async () => {
+    const files = { 'm/one/all.yaml': `${STACK}${EDGE}`, 'm/other/all.yaml': `${STACK.replace('test', 'two')}${POOL}` };
+    const { edgewise, folder, ...workspace } = await createWorkspace(files);
+    expect(await edgewise('apply -R m --yes')).toMatchObject({ exitCode: 0 });
+    await changeByHand(workspace, 'TCPEdge/pg', { description: 'by hand' });
+    await changeByHand(workspace, 'WeightedBackend/pool', { description: 'by hand' });
+    await mkdir(join(folder, 'elsewhere'));
+    await rename(join(folder, 'm/other/all.yaml'), join(folder, 'elsewhere/all.yaml'));
+    await symlink('../../elsewhere/all.yaml', join(folder, 'm/other/all.yaml'));
+    expect(await edgewise('accept --all -R m --yes')).toMatchObject({ exitCode: 5 });
+    expect(await readFile(join(folder, 'm/one/all.yaml'), 'utf8')).toBe(files['m/one/all.yaml']);
+  });
+
+  it('writes the drift report with its dangers as the text of a pull request', async () => {
+    const { edgewise, folder, server } = await createDrifted(`${STACK}${EDGE}`, { description: 'by hand' });
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${edge?.['id']}/ip_restriction`);
+    expect(await edgewise('accept --all m --yes --report markdown=drift.md')).toMatchObject({ exitCode: 0 });
+    const report = await readFile(join(folder, 'drift.md'), 'utf8');
+    expect(report).toMatch(/^<!-- edgewise:drift stack=test -->\n\n## ⚠ 1 danger \(1 access\) · 1 drifted/);
+    expect(report).toContain(
+      '> - **access** `TCPEdge/pg` is no longer restricted: `ip_restriction ipp_office → (none)`',
+    );
+    expect(report).toMatch(/^- description: "Postgres"\n\+ description: "by hand"/m);
+  });
+
+  it('writes nothing if a file was changed after it was read', async () => {
+    const { edgewise, read, write, recorder } = await createDrifted(`${STACK}${EDGE}`, { description: 'by hand' });
+    const changed = `${STACK}${EDGE}# a line of an editor\n`;
+    const result = await edgewise('accept --all m --yes', {
+      transport: async (request) => {
+        await write({ [FILE]: changed });
+        return recorder.transport(request);
+      },
+    });
+    expect(result).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('Nothing was written, because m/all.yaml was changed since it was read.'),
+    });
+    expect(await read()).toBe(changed);
+  });
+
+  it.each(['backends.External/blue', 'backends["External/blue"]', 'backends.bkdhr_blue'])(
+    'finds a part of a field by the name of a resource and by its id: %s',
+    async (field) => {
+      const external =
+        '---\napiVersion: edgewise/v1\nkind: External\nmetadata: { name: blue }\nspec: { id: bkdhr_blue }\n';
+      const text = `${STACK}${external}${POOL.replace('bkdhr_blue: 100', 'External/blue: 100, bkdhr_green: 20')}`;
+      const { edgewise, folder, ...workspace } = await createWorkspace({ [FILE]: text });
+      expect(await edgewise('apply m --yes')).toMatchObject({ exitCode: 0 });
+      await changeByHand(workspace, 'WeightedBackend/pool', { backends: { bkdhr_blue: 50, bkdhr_green: 30 } });
+      expect(await edgewise(`accept WeightedBackend/pool:${field} m --yes`)).toMatchObject({ exitCode: 0 });
+      const after = text.replace('External/blue: 100', 'External/blue: 50');
+      expect(await readFile(join(folder, FILE), 'utf8')).toBe(after);
+    },
+  );
 
   it('ends with 3 for a name that the manifests do not have', async () => {
     const { edgewise } = await createDrifted(`${STACK}${EDGE}`, { description: 'by hand' });
@@ -189,6 +305,11 @@ describe('a resource that no longer exists', () => {
     await expect(readFile(join(folder, 'm/only.yaml'))).rejects.toThrow('ENOENT');
   });
 });
+
+const KEYS = [
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L a',
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIM1xTIJAXlyOZP77sn5Y2lP2GlELDsRKsocwxVwz8im+ b',
+] as const;
 
 /** What cannot be written back: the lines of the manifest, what is changed, and the reason. */
 const REFUSED: readonly {
@@ -284,6 +405,33 @@ describe('what cannot be written back', () => {
     expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('TCPEdge/pg has the mark of the stack') });
     const named = await edgewise('accept TCPEdge/pg m --yes');
     expect(named).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('edgewise export TCPEdge') });
+  });
+
+  it('is the text of a file that the manifest names', async () => {
+    const certificate = `---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: alice }
+spec:
+  ssh_certificate_authority_id: sshca_1
+  public_key: { file: ../alice.pub }
+  principals: [alice]
+lifecycle: { valid_for: 30d }
+`;
+    const { edgewise, write, folder } = await createWorkspace({
+      [FILE]: `${STACK}${certificate}`,
+      'alice.pub': KEYS[0],
+    });
+    expect(await edgewise('apply m --yes')).toMatchObject({ exitCode: 0 });
+    await write({ 'alice.pub': KEYS[1] });
+    const result = await edgewise('accept SSHUserCertificate/alice:public_key m --yes');
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(
+        /SSHUserCertificate\/alice: is in a file that the manifest names[\s\S]*--> m\/all\.yaml:11:15/,
+      ),
+    });
+    expect(await readFile(join(folder, 'alice.pub'), 'utf8')).toBe(KEYS[1]);
   });
 
   it('is a file behind a link of the checkout', async () => {

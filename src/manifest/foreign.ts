@@ -11,8 +11,9 @@ import type { SyntaxTree } from './parse.ts';
  * may be deleted: only positive evidence counts. Whatever may be a document of edgewise with a mistake is an error.
  */
 
-/** An `apiVersion` as Kubernetes defines it: `v1` or `apps/v1beta1`. */
-const API_VERSION = /^(?:[a-z0-9](?:[-a-z0-9.]{0,252}[a-z0-9])?\/)?v[0-9]{1,9}(?:(?:alpha|beta)[0-9]{1,9})?$/;
+/** An `apiVersion` as Kubernetes defines it, `v1` or `apps/v1beta1`, or that of the parts of kustomize. */
+const API_VERSION =
+  /^(?:builtin|(?:[a-z0-9](?:[-a-z0-9.]{0,252}[a-z0-9])?\/)?v[0-9]{1,9}(?:(?:alpha|beta)[0-9]{1,9})?)$/;
 const KIND = /^[A-Za-z][A-Za-z0-9]{0,252}$/;
 
 const [OWN_GROUP = ''] = MANIFEST_API_VERSION.split('/');
@@ -105,7 +106,7 @@ export function isHelmChart(value: Json, file: string): boolean {
 /** A directive of Go's or Jinja's templates. */
 const DIRECTIVE = /\{\{[^}]|\{%/;
 /** A line of a header, which may follow a directive. */
-const HEADER_LINE = /^[ \t]*(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):(.*)$/gm;
+const HEADER_LINE = /^([ \t]*)(?:\{\{.*\}\}|\{%.*%\})?(apiVersion|kind):(.*)$/gm;
 
 /**
  * Whether a text is a template from which another tool makes documents that are not of edgewise: each of its documents
@@ -126,15 +127,19 @@ function withoutDirectives(part: string): string {
 }
 
 function isTemplateOfOtherKind(part: string): boolean {
-  const values = Array.from(part.matchAll(HEADER_LINE), ([, name = '', value = '']) => ({
+  const values = Array.from(part.matchAll(HEADER_LINE), ([, indent = '', name = '', value = '']) => ({
+    depth: indent.length,
     name,
     value: toValue(value),
   }));
   const isFilledIn = (value: string): boolean => DIRECTIVE.test(value);
-  const isOther = ({ name, value }: { readonly name: string; readonly value: string }): boolean =>
-    name === 'kind'
-      ? KIND.test(value) && !isOwnKind(value)
-      : (isFilledIn(value) && !value.toLowerCase().includes(OWN_GROUP)) || isApiVersionOfOthers(value);
+  const kinds = values.filter(({ name, value }) => name === 'kind' && !isFilledIn(value));
+  const top = Math.min(...kinds.map(({ depth }) => depth));
+  const isOther = ({ depth, name, value }: (typeof values)[number]): boolean => {
+    // Of the kind of a document something has to be written: what is filled in may be one of edgewise.
+    if (isFilledIn(value)) return (name !== 'kind' || depth > top) && !value.toLowerCase().includes(OWN_GROUP);
+    return name === 'kind' ? KIND.test(value) && !isOwnKind(value) : isApiVersionOfOthers(value);
+  };
   return values.every(isOther) && ['apiVersion', 'kind'].every((wanted) => values.some(({ name }) => name === wanted));
 }
 

@@ -40,6 +40,11 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
     'a test of a chart',
     'suite: a\nset: { b: 1 }\ntests: [{ it: c, asserts: [{ isKind: { of: Job } }, { kind: Job }] }]\n',
   ],
+  [
+    'a template with a kind that is filled in, below its own',
+    '{{- if .on }}\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec:\n  target:\n    apiVersion: {{ .a }}\n    kind: {{ .k }}\n{{- end }}\n',
+  ],
+  ['a transformer of kustomize', 'apiVersion: builtin\nkind: LabelTransformer\nmetadata: { name: labels }\n'],
   ['a list of their kind', 'apiVersion: v1\nkind: PodList\nitems: [{ apiVersion: v1, kind: Pod }]\n'],
 ];
 
@@ -51,6 +56,9 @@ const ERRORS: readonly (readonly [what: string, text: string])[] = [
   ['a template of a manifest', 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: {{ name }}\n'],
   ['a template of a manifest with a misspelt apiVersion', 'apiVersion: edgwise/v1\nkind: Edge\nspec: {{ spec }}\n'],
   ['a template whose kind is one of edgewise', 'apiVersion: {{ api }}\nkind: TCPEdge\nspec: {{ spec }}\n'],
+  ['a template whose kind is filled in', 'apiVersion: v1\nkind: {{ .kind }}\nspec:\n  kind: Job\n'],
+  ['a template of a List', 'apiVersion: v1\nkind: List\nitems:\n  - apiVersion: {{ .a }}\n    kind: {{ .k }}\n'],
+  ['a transformer of a kind of edgewise', 'apiVersion: builtin\nkind: TCPEdge\n'],
   ['a template with a document without a header', 'apiVersion: v1\nkind: Job\na: {{ b }}\n---\nspec: {}\n'],
   ['the Chart.yaml of Helm under another name', 'apiVersion: v2\nname: shop\nversion: 1.0.0\n'],
   ['no apiVersion', 'kind: Deployment\nmetadata: { name: a }\n'],

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
 import { STACK, toEdge } from '../cli/workspace.ts';
 import { DOCUMENTS } from '../docs/documents.ts';
+import { createJob, startStep } from './steps.ts';
 import { describeWith, runTool } from './tools.ts';
 
 /** The recipes of the page, by the language of their block and a word in them. */
@@ -103,6 +104,38 @@ describeWith(['flock', 'sh'], 'two applies at once', () => {
     expect(failed.log).toEqual(ONE_AFTER_THE_OTHER);
     for (const { status, output } of failed.ends) expect([0, 3], output).toContain(status);
     expect(failed.ends.some(({ status }) => status === 3)).toBe(true);
+  });
+});
+
+/** Stops the shell of a recipe, as a system does that cancels a job, while the first write is held back. */
+async function cancel(recipe: string, more: Readonly<Record<string, string>> = {}) {
+  const { env, release, service, ...job } = await createJob(CREATE);
+  const own = recipe.replaceAll(' live ', ' manifests ');
+  const step = startStep('sh', ['-c', own], { ...job, env: { ...env, ...more } });
+  await job.arrived;
+  step.child.kill('SIGTERM');
+  await step.waitFor('Stopping after the writes in progress');
+  release();
+  const ended = await step.ended;
+  return { ...ended, writes: service.log.filter((route) => !route.startsWith('GET')) };
+}
+
+const CREATE = 'POST /edges/tcp';
+
+describeWith(['flock', 'sh'], 'a cancelled apply with flock', () => {
+  it('finishes the write in progress, and starts no other', { timeout: 120_000 }, async () => {
+    expect(await cancel(findRecipe('flock'))).toMatchObject({ status: 130, writes: [CREATE] });
+  });
+});
+
+describeWith(['etcd', 'etcdctl', 'sh'], 'a cancelled apply with etcdctl', () => {
+  it('finishes the write in progress, and starts no other', { timeout: 180_000 }, async () => {
+    const env = { ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: await startEtcd() };
+    const { status, output, writes } = await cancel(findRecipe('etcdctl'), env);
+    expect(writes).toEqual([CREATE]);
+    expect(output).toContain('1 write applied, 0 failed, 2 skipped');
+    expect(output).toContain('exit status 130');
+    expect(status).not.toBe(0);
   });
 });
 

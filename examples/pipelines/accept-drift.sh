@@ -4,25 +4,40 @@
 # leaves it to the next apply, which reverts it.
 #
 #   accept-drift.sh MANIFESTS
+#
+# At GitHub, APPLY_WORKFLOW is the workflow that applies. At GitLab, RUNNING_APPLY is the page of an apply that runs.
 set -eu
 branch=edgewise/drift
 title='Keep what was changed at the service'
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
+# The key and the token of the forge are never in one process.
+without_key() { env -u EDGEWISE_API_KEY -u EDGEWISE_API_KEY_FILE "$@"; }
+without_token() { env -u GH_TOKEN -u GITHUB_TOKEN -u EDGEWISE_GITLAB_TOKEN "$@"; }
+
 git switch --quiet --force-create "$branch"
 code=0
-edgewise accept --all "$1" --yes --report "markdown=$report" || code=$?
+without_token edgewise accept --all "$1" --yes --report "markdown=$report" || code=$?
 # 1: some of it cannot be written back. The rest is proposed.
 [ "$code" -le 1 ] || exit "$code"
 if git diff --quiet; then exit "$code"; fi
 git commit --quiet --all --message "$title"
 
+if [ -n "${GITLAB_CI:-}" ]; then running=${RUNNING_APPLY:-}
+else running=$(without_key gh run list --workflow "${APPLY_WORKFLOW:-apply.yml}" --status in_progress --limit 1 --json url --jq '.[].url') || running=; fi
+if [ -n "$running" ]; then
+  printf '\nAn apply was running (%s): what it had not written yet is proposed here too.\n' "$running" | tee -a "$report"
+fi
+
 if [ -n "${GITLAB_CI:-}" ]; then
-  git push --quiet --force -o merge_request.create -o merge_request.title="$title" origin "$branch"
+  # A push option is one line of at most 65,516 bytes. GitLab makes lines of each \n.
+  text=$(awk '{ printf "%s\\n", $0 }' "$report" | head -c 60000)
+  without_key git push --quiet --force -o merge_request.create -o merge_request.title="$title" \
+    -o merge_request.description="$text" origin "$branch"
 else
-  git push --quiet --force origin "$branch"
-  gh pr create --head "$branch" --title "$title" --body-file "$report" ||
-    gh pr edit "$branch" --body-file "$report"
+  without_key git push --quiet --force origin "$branch"
+  without_key gh pr create --head "$branch" --title "$title" --body-file "$report" ||
+    without_key gh pr edit "$branch" --body-file "$report"
 fi
 exit "$code"

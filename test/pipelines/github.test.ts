@@ -15,6 +15,7 @@ import { describeWith, isInstalled, REQUIRED, runTool, type ToolResult } from '.
 
 const EXAMPLES = 'examples/pipelines/github';
 const STACK_JOBS = 'docs/how-to/stack-jobs.md';
+const DRIFT_PAGE = 'docs/how-to/drift.md';
 const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
 const ACTIONS = globSync('.github/actions/*/action.yml').sort();
 
@@ -64,6 +65,27 @@ async function createExamples(change: (text: string) => string): Promise<string>
 /** Takes the actions of edgewise from the repository itself. */
 function useLocalActions(text: string): string {
   return text.replaceAll(/[\w.-]+\/[\w.-]+(\/\.github\/actions\/[\w-]+)@[\w.-]+/g, '.$1');
+}
+
+/** The same, and installs edgewise from an archive. */
+function setUpWith(archive: string, text: string): string {
+  return useLocalActions(text).replaceAll(
+    /^( +)- uses: .*setup$/gm,
+    `$&\n$1  with: { package: ${JSON.stringify(archive)} }`,
+  );
+}
+
+/** A `gh` that writes down how it is called, the text of a pull request, and its environment. */
+function createFakeGh(folder: string): string {
+  return `#!/bin/sh
+env >>'${folder}/environment'
+if [ "$2" = create ]; then
+  echo "$1 $2 $3 $4" >>'${folder}/gh.log'
+  cp "$8" '${folder}/body.md'
+else
+  echo "$*" >>'${folder}/gh.log'
+fi
+`;
 }
 
 describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => {
@@ -265,6 +287,44 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.comments).toHaveLength(12);
   }, 600_000);
 
+  it('proposes drift as a pull request whose text is the report, in the job of the page', async () => {
+    const repository = await createRepository();
+    const remote = await mkdtemp(join(work, 'remote-'));
+    await writeFile(join(remote, 'gh'), createFakeGh(remote), { mode: 0o755 });
+    await runTool('git', ['init', '--quiet', '--bare', join(remote, 'r.git')]);
+    await runTool('git', ['remote', 'add', 'origin', join(remote, 'r.git')], { cwd: repository });
+    await cp('examples/pipelines/accept-drift.sh', join(repository, 'accept-drift.sh'));
+    const [, block = ''] =
+      /```yaml\n# (?:.*accept-drift\.yml)\n([\s\S]*?)```/.exec(readFileSync(DRIFT_PAGE, 'utf8')) ?? [];
+    await writeFile(join(repository, '.github/workflows/accept-drift.yml'), setUpWith(archive, block));
+    await commitAgain(repository);
+    expect((await run(repository, 'apply.yml', 'push')).status).toBe(0);
+    await changeBehindItsBack('by hand');
+    const path = `${remote}:${process.env['PATH']}`;
+    const proposed = await run(repository, 'accept-drift.yml', 'schedule', { path });
+    expect(proposed.status, proposed.output).toBe(0);
+    const { output } = await runTool('git', [
+      '--git-dir',
+      join(remote, 'r.git'),
+      'show',
+      '--format=%s',
+      'edgewise/drift',
+    ]);
+    expect(output.match(/^(?:[-+] .*|\w.* service)$/gm)).toEqual([
+      'Keep what was changed at the service',
+      expect.stringMatching(/^- {3}description: /),
+      '+  description: by hand',
+    ]);
+    expect(await readFile(join(remote, 'gh.log'), 'utf8')).toBe(
+      'run list --workflow apply.yml --status in_progress --limit 1 --json url --jq .[].url\npr create --head edgewise/drift\n',
+    );
+    expect(await readFile(join(remote, 'body.md'), 'utf8')).toMatch(
+      /^<!-- edgewise:drift stack=quickstart -->[\s\S]*by hand/,
+    );
+    expect(await readFile(join(remote, 'environment'), 'utf8')).not.toContain('key-of-the-pipeline');
+    expect(proposed.output).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
   it('gives later steps the result of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
@@ -349,11 +409,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     const repository = await createRepository();
     await rm(join(repository, 'manifests'), { recursive: true });
     const [, block = ''] = /```yaml\n(on: pull_request\n[\s\S]*?)```/.exec(readFileSync(STACK_JOBS, 'utf8')) ?? [];
-    const workflow = useLocalActions(block).replaceAll(
-      /^( +)- uses: .*setup$/gm,
-      `$&\n$1  with: { package: ${JSON.stringify(archive)} }`,
-    );
-    await writeFile(join(repository, '.github/workflows/stack-jobs.yml'), workflow);
+    await writeFile(join(repository, '.github/workflows/stack-jobs.yml'), setUpWith(archive, block));
     await runTool('git', ['update-ref', 'refs/remotes/origin/main', 'HEAD'], { cwd: repository });
     for (const [file, text] of Object.entries(toRepository(12))) {
       await mkdir(dirname(join(repository, file)), { recursive: true });
@@ -367,11 +423,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     const folder = await mkdtemp(join(work, 'repository-'));
     await cp('.github/actions', join(folder, '.github', 'actions'), { recursive: true });
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
-    const setUp = `      - uses: ./.github/actions/setup\n        with: { package: ${JSON.stringify(archive)} }\n`;
-    const workflows = WORKFLOWS.map((file) => {
-      const text = useLocalActions(readFileSync(join(EXAMPLES, file), 'utf8'));
-      return [file, text.replaceAll('      - uses: ./.github/actions/setup\n', setUp)];
-    });
+    const workflows = WORKFLOWS.map((file) => [file, setUpWith(archive, readFileSync(join(EXAMPLES, file), 'utf8'))]);
     await commit(folder, Object.fromEntries(workflows));
     return folder;
   }
@@ -396,7 +448,12 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
   }
 
   /** Runs a workflow on this machine, with stubs for the actions that only work at GitHub. */
-  async function run(repository: string, workflow: string, event: string): Promise<ToolResult> {
+  async function run(
+    repository: string,
+    workflow: string,
+    event: string,
+    { path = process.env['PATH'] }: { readonly path?: string | undefined } = {},
+  ): Promise<ToolResult> {
     const home = await mkdtemp(join(work, 'home-'));
     onTestFinished(() => rm(home, { recursive: true, force: true }));
     const env = {
@@ -413,7 +470,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       ...['--var', `EDGEWISE_BASE_URL=${service.url}`],
       ...['--secret', `GITHUB_TOKEN=${WORKFLOW_TOKEN}`, '--secret', 'EDGEWISE_API_KEY=key-of-the-pipeline'],
     ];
-    const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+    const PATH = `${dirname(process.execPath)}:${path}`;
     return runTool('act', args, { cwd: repository, env: { PATH, XDG_CACHE_HOME: home, HOME: home } });
   }
 

@@ -260,6 +260,44 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(merged.output).toContain('count only in a pipeline that a person runs on the protected default branch');
   }, 120_000);
 
+  it('proposes drift as a merge request whose text is the report, in the job of the page', async () => {
+    const repository = await createRepository();
+    const remote = join(await mkdtemp(join(work, 'remote-')), 'r.git');
+    await runTool('git', ['init', '--quiet', '--bare', remote]);
+    await runTool('git', ['--git-dir', remote, 'config', 'receive.advertisePushOptions', 'true']);
+    const hook = '#!/bin/sh\nenv | grep ^GIT_PUSH_OPTION >options\nenv >environment\n';
+    await writeFile(join(remote, 'hooks/pre-receive'), hook, { mode: 0o755 });
+    await runTool('git', ['config', `url.file://${remote}.insteadOf`, 'git@gitlab.example.com:o/r.git'], {
+      cwd: repository,
+    });
+    await cp('examples/pipelines/accept-drift.sh', join(repository, 'accept-drift.sh'));
+    const page = await readFile('docs/how-to/drift.md', 'utf8');
+    const [, job = ''] = /```yaml\n(propose-drift:\n[\s\S]*?)```/.exec(page) ?? [];
+    await writeFile(join(repository, '.gitlab-ci.yml'), `\n${job}`, { flag: 'a' });
+    await commit(repository);
+    expect((await run(repository, 'push', ['--manual', 'edgewise-apply'])).status).toBe(0);
+    await changeByHand('by hand');
+    forge.deployments.push({ status: 'running', deployable: { web_url: 'https://forge.test/jobs/9' } });
+    const proposed = await run(repository, 'schedule', ['propose-drift', '--variable', 'GITLAB_CI=true']);
+    expect(proposed.status, proposed.output).toBe(0);
+    const { output } = await runTool('git', ['--git-dir', remote, 'show', '--format=%s', 'edgewise/drift']);
+    expect(output.match(/^[-+] .*$/gm)).toEqual([
+      expect.stringMatching(/^- {3}description: /),
+      '+  description: by hand',
+    ]);
+    const [create, title, text = ''] = (await readFile(join(remote, 'options'), 'utf8')).split('\n').sort();
+    expect([create, title]).toEqual([
+      'GIT_PUSH_OPTION_0=merge_request.create',
+      'GIT_PUSH_OPTION_1=merge_request.title=Keep what was changed at the service',
+    ]);
+    expect(text).toMatch(
+      /^GIT_PUSH_OPTION_2=merge_request\.description=<!-- edgewise:drift stack=quickstart -->\\n\\n## /,
+    );
+    expect(text).toContain('by hand');
+    expect(text).toContain('An apply was running (https://forge.test/jobs/9)');
+    expect(await readFile(join(remote, 'environment'), 'utf8')).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
   it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();
     await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');

@@ -14,8 +14,10 @@ export interface Document {
   /** With `subject`, identifies the report, so that a later run replaces it. */
   readonly command: string;
   readonly subject?: string | undefined;
-  /** What the report is about. Absent if the headline says so. */
+  /** What the report is about. Absent if its heading says so. */
   readonly title?: string | undefined;
+  /** The same for the summary of a report without a title. */
+  readonly about?: string | undefined;
   /** The result on one line, dangers first, for formats that are read from the top. */
   readonly headline: string;
   /** What limits the report, such as the selected targets. */
@@ -347,6 +349,20 @@ export interface PartBlock {
   readonly isBad: boolean;
   /** Absent if another part shows everything. */
   readonly document?: Document | undefined;
+}
+
+/**
+ * What a report is about, and its result, in one sentence that can be read alone. Each half has at most this number of
+ * characters.
+ */
+export function formatSummary({ title, about = title, headline }: Document, most = 140): string {
+  const parts = about === undefined ? [headline] : [about, headline];
+  return `${parts.map((part) => shortenText(part, most)).join(': ')}.`;
+}
+
+/** Cuts a text without cutting a character in two. */
+export function shortenText(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Maps a list whenever it is iterated. The results are not kept. */

@@ -144,6 +144,9 @@ const RESULT_SCHEMA = z
     format: z.literal(PLAN_FORMAT).describe('Another number: the members may have another meaning.'),
     command: z.nullable(text).describe('The command. null if it is unknown.'),
     ok: z.boolean().describe('Whether the run and each stack is ok.'),
+    summary: optional(text).describe(
+      'The result in one sentence of at most 300 characters, as in the Markdown. A plan file has none.',
+    ),
     stacks: z.array(ENTRY_SCHEMA).describe('An entry for each stack of the run, also if there is one.'),
     failure: optional(FAILURE_SCHEMA).describe('Why the run failed before it had a stack. Then there are no stacks.'),
     since: optional(text).describe('The commit of --changed-since.'),

@@ -85,7 +85,9 @@ describe('release', () => {
     expect(hideVersion(comment)).toMatchInlineSnapshot(`
       "<!-- edgewise:release stack=test -->
 
-      ## ✓ Release from stack test on \`https://api.test\`: 1 write applied, 0 failed, 0 skipped
+      ## ✓ 1 write applied, 0 failed, 0 skipped
+
+      Release from stack test on \`https://api.test\`: ✓ 1 write applied, 0 failed, 0 skipped.
 
       Applied:
 

@@ -71,6 +71,8 @@ describe('a comment', () => {
 
       ## ✗ edgewise plan did not complete
 
+      ✗ edgewise plan did not complete.
+
       \`\`\`text
       No API key.
       Set EDGEWISE_API_KEY.
@@ -89,6 +91,8 @@ describe('a comment', () => {
 
       ## ✗ The manifests are invalid: 1 error
 
+      ✗ The manifests are invalid: 1 error.
+
       \`\`\`text
       error[bad-field]: unknown field colour
         --> edge.yaml:3:3
@@ -105,7 +109,9 @@ describe('a comment', () => {
 
       ## ✓ Nothing to do: there are no resources
 
-      Plan for stack production on \`https://api.example.com\`. Reading took 8 requests.
+      Plan for stack production on \`https://api.example.com\`: ✓ Nothing to do: there are no resources.
+
+      Reading took 8 requests.
 
       <sub>edgewise 1.0.0</sub>
       "

@@ -102,7 +102,9 @@ describe('plans of many stacks', () => {
     const headline = '✓ Nothing to do: no stack is selected';
     expect(await print('markdown')).toContain(`\n## ${headline}\n`);
     expect(await print('github')).toContain(`::notice title=edgewise::${headline}%0A`);
-    expect(await print('html')).toContain(`<h1>${headline}</h1>`);
+    expect(await print('html')).toContain(
+      `<h1>Plan for the stacks below live</h1>\n<p class="conclusion"><strong>${headline}</strong></p>`,
+    );
     const since = ['plan', 'apply --yes', 'drift', 'validate'].map(
       (command) => `${command} -R live --changed-since HEAD`,
     );

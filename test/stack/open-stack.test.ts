@@ -56,7 +56,8 @@ describe('a stack of the library', () => {
       caFile: undefined,
     });
     const shown = await workspace.edgewise('plan --format json', { env });
-    expect(renderPlanJson(await stack.plan(), { folder: '.' })).toBe(shown.stdout);
+    const withoutSummary = shown.stdout.replace(/,\n {2}"summary": .*/, '');
+    expect(renderPlanJson(await stack.plan(), { folder: '.' })).toBe(withoutSummary);
     const inventory = await workspace.edgewise('get --format json', { env });
     const entry = { ...createInventoryEntry(await stack.get()), folder: '.' };
     expect(renderResultJson('get', [entry])).toBe(inventory.stdout);

@@ -35,7 +35,8 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
   return {
     command: plan.mode,
     subject: plan.stack,
-    headline: `${isComplete ? '✓' : '✗'} ${title}: ${isComplete ? '' : INCOMPLETE_APPLY_PREFIX.toLowerCase()}${summary}`,
+    about: title,
+    headline: `${isComplete ? '✓ ' : `✗ ${INCOMPLETE_APPLY_PREFIX}`}${summary}`,
     notes: [],
     conclusion: [{ role: 'result', text: `${summary}: ${subject}.`, tone: isComplete ? 'strong' : 'error' }],
     next,

@@ -12,7 +12,7 @@ import {
   toPrintableDiagnostic,
   toPrintablePlace,
 } from '../view/diagnostic-view.ts';
-import { toPrintableLines } from '../view/escape.ts';
+import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
 import {
   formatCommandNotCompleted,
   formatCount,
@@ -53,6 +53,7 @@ export function createFailureDocument({ failure }: FailureReport, options: Forma
   return {
     command: command ?? 'edgewise',
     subject: stack,
+    about: stack === undefined ? undefined : `Stack ${quoteIfNeeded(stack)}`,
     headline: `✗ ${formatCommandNotCompleted(command)}`,
     notes: [],
     conclusion: listFindingSentences(diagnostics),

@@ -51,6 +51,7 @@ export function createRunDocument(
     command: `${run.command}-stacks`,
     // Each job of a matrix names its stack, and has a comment of its own.
     subject: [run.root, ...(run.names ?? [])].join(' '),
+    about: view.title,
     headline,
     notes: [],
     conclusion: [{ role: 'fact', text: summary }, ...listRunExitSentences(run, options)],

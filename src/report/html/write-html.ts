@@ -26,13 +26,13 @@ import { PAGE_END, renderPageStart } from './page.ts';
 
 /** Writes a document as one self-contained page, chunk by chunk. Pipelines can keep it as an artifact. */
 export function* writeHtml(document: Document, { excerpts }: Pick<FormatOptions, 'excerpts'>): Generator<string> {
-  const { title, headline, applyCommand, origin } = document;
-  yield renderPageStart(title ?? headline);
+  const { title, about = title, headline, applyCommand, origin } = document;
+  yield renderPageStart(about ?? headline);
   yield html`<header>
 <p class="brand">edgewise</p>
 <button type="button" class="theme" aria-pressed="false" hidden>Dark</button>
-<h1>${title ?? headline}</h1>
-${title === undefined ? '' : html`<p class="conclusion"><strong>${headline}</strong></p>\n`}${renderSummary(document, '')}</header>
+<h1>${about ?? headline}</h1>
+${about === undefined ? '' : html`<p class="conclusion"><strong>${headline}</strong></p>\n`}${renderSummary(document, '')}</header>
 <main id="main" tabindex="-1">
 `.source;
   for (const piece of listBlocks(document, {

@@ -1,7 +1,9 @@
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
-import type { StackReportPart, StacksRunReport } from '../report.ts';
+import { formatSummary } from '../document.ts';
+import { createStacksDocument } from '../documents/create-document.ts';
+import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
 import { quoteText } from '../view/escape.ts';
 import { createResultEntry, type ResultEntry, renderPrintableJson, renderResultJson } from './json.ts';
 
@@ -72,8 +74,12 @@ export function findGitLabReference(text: string): string | undefined {
 }
 
 /** A run over many stacks as one JSON document. */
-export function renderStacksReportJson({ command, parts, removals }: StacksRunReport): string {
-  return renderResultJson(command, parts.map(createStackEntry), createRemovalsPart(removals));
+export function renderStacksReportJson(run: StacksRunReport, options: FormatOptions): string {
+  const summary = formatSummary(createStacksDocument(run, options));
+  return renderResultJson(run.command, run.parts.map(createStackEntry), {
+    summary,
+    ...createRemovalsPart(run.removals),
+  });
 }
 
 /** The entry of one of the stacks of a run. */

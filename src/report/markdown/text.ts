@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { renderRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { PlaceLink, Text } from '../document.ts';
+import { type PlaceLink, shortenText, type Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { listDiagnosticLines } from '../view/diagnostic-view.ts';
 
@@ -38,7 +38,7 @@ export function toShortProse(text: string): string {
 
 /** `isStart`: whether the text may be at the start of a line. */
 function renderProse(text: string, isStart: boolean): string {
-  return shortenText(text)
+  return shortenText(text, MAX_CHARACTERS)
     .split(URL_TEXT)
     .map((part, index) => (index % 2 === 1 ? renderCodeSpan(part) : escapeWords(part, isStart && index === 0)))
     .join('');
@@ -57,7 +57,7 @@ function escapeWords(text: string, isStart: boolean): string {
 
 /** Text as code on one line. Replaces `|`, because Markdown has no escape for a `|` after a `\` in a table cell. */
 export function renderCodeSpan(text: string): string {
-  const printable = toPrintable(shortenText(text)).replaceAll('|', '\\u007c');
+  const printable = toPrintable(shortenText(text, MAX_CHARACTERS)).replaceAll('|', '\\u007c');
   const content = printable.trim() === '' ? '""' : printable;
   const quote = '`'.repeat(countBackticks(content) + 1);
   const pad = /^[` ]|[` ]$/.test(content) ? ' ' : '';
@@ -125,7 +125,7 @@ export interface Summary {
 
 /** The start of a fold, which opens on a click. */
 export function renderDetailsStart({ code, rest }: Summary): string {
-  return `<details>\n<summary><code>${escapeAsEntities(toPrintable(shortenText(code)))}</code> ${escapeReferences(rest)}</summary>\n\n`;
+  return `<details>\n<summary><code>${escapeAsEntities(toPrintable(shortenText(code, MAX_CHARACTERS)))}</code> ${escapeReferences(rest)}</summary>\n\n`;
 }
 
 /**
@@ -170,8 +170,4 @@ function takeLines(lines: readonly string[], total: number): readonly string[] {
     taken.push(line);
   }
   return total > taken.length ? [...taken, `  … ${total - taken.length} more lines`] : taken;
-}
-
-function shortenText(text: string, most = MAX_CHARACTERS): string {
-  return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -6,6 +6,7 @@ import {
   type DangersBlock,
   type Document,
   type ErrorBlock,
+  formatSummary,
   type ListBlock,
   listEntries,
   type MessagesBlock,
@@ -47,7 +48,7 @@ interface PartsOptions extends MarkdownOptions {
 const TOP_LEVEL = 2;
 
 function* listSections(document: Document, options: MarkdownOptions): Generator<Section> {
-  yield* listHeadSections(document);
+  yield* listHeadSections(document, options);
   const entries = { ...options, total: listEntries(document).length };
   const blocks = listInOrder(document);
   const parts = blocks.filter(({ block }) => block === 'part').length;
@@ -73,13 +74,26 @@ function createParagraph(text: string): Section {
   return { text: `${text}\n\n`, weight: 'always' };
 }
 
-/** What the report is about, its limits and facts, and the next steps. The headline has the result. */
-function* listHeadSections({ title, notes, conclusion, next }: Document): Generator<Section> {
+/** The summary, the limits and facts of the report, and the next steps. A part has its result in its heading. */
+function* listHeadSections(document: Document, { level }: MarkdownOptions): Generator<Section> {
+  const { title, notes, conclusion, next } = document;
   const facts = conclusion.filter(({ role }) => role === 'fact').map(({ text }: Sentence) => text);
-  const sentences = [...(title === undefined ? [] : [`${title}.`]), ...notes, ...facts];
+  const isWhole = level === TOP_LEVEL;
+  if (isWhole) yield createParagraph(renderSummary(document));
+  const sentences = [...(isWhole || title === undefined ? [] : [`${title}.`]), ...notes, ...facts];
   if (sentences.length > 0) yield createParagraph(sentences.map(toShortProse).join(' '));
   if (next.length > 0) yield createParagraph(`Next:\n\n${next.map((step) => `- ${toShortProse(step)}`).join('\n')}`);
 }
+
+/** Escaped, the summary is shorter than MAX_SUMMARY. */
+function renderSummary(document: Document): string {
+  const lengths = [140, 80, 40, 20];
+  const texts = lengths.map((most) => toShortProse(formatSummary(document, most)));
+  return texts.find((text) => text.length < MAX_SUMMARY) ?? '';
+}
+
+/** A pager or a chat shows a text of this length at once. */
+const MAX_SUMMARY = 300;
 
 function listBlockSections(
   block: Exclude<Block, { readonly block: 'entries' | 'part' }>,

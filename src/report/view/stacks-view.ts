@@ -16,6 +16,7 @@ import { numberStacksRun, redactDrift, redactPlan } from './redact.ts';
 import {
   countWriteOutcomes,
   formatCount,
+  formatNameList,
   formatReadRequestsSentence,
   formatResourceAndFileCounts,
   formatSeverityCounts,
@@ -133,7 +134,8 @@ function selectErrors(report: Report, isNew: (key: string) => boolean): Report {
   return { ...report, failure: { ...failure, diagnostics: select(diagnostics), ...(isShown && { error }) } };
 }
 
-export function createStacksView({ root, parts, selection, requests }: StacksRunReport): StacksView {
+export function createStacksView(run: StacksRunReport): StacksView {
+  const { parts, selection, requests } = run;
   const names = Map.groupBy(parts, ({ name }) => name);
   const hasOwnName = ({ name }: StackReportPart): boolean => name !== '' && names.get(name)?.length === 1;
   const rows = parts.map((part) => {
@@ -153,7 +155,7 @@ export function createStacksView({ root, parts, selection, requests }: StacksRun
   ];
   const dangers = listStackDangers(parts);
   return {
-    title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`,
+    title: formatRunTitle(run),
     headline: formatRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
     dangers,
     dangerCount: formatDangerCounts(countDangersByGroup(dangers.flatMap((one) => one.dangers))),
@@ -161,6 +163,20 @@ export function createStacksView({ root, parts, selection, requests }: StacksRun
     summary: sentences.join(' '),
   };
 }
+
+/** Returns, for example, `Plan for the stacks below live`. */
+function formatRunTitle({ command, root, names = [] }: StacksRunReport): string {
+  const stacks = names.length === 0 ? 'the stacks' : `stack ${formatNameList(names.map(quoteIfNeeded))}`;
+  const place = root === '.' ? '' : ` below ${toPrintable(root)}`;
+  return `${RUN_TITLES[command] ?? `edgewise ${toPrintable(command)} of`} ${stacks}${place}`;
+}
+
+const RUN_TITLES: Readonly<Record<string, string>> = {
+  plan: 'Plan for',
+  apply: 'Apply of',
+  drift: 'Drift of',
+  accept: 'Drift of',
+};
 
 /** The numbers of stacks that have changes, differences or findings. */
 function listContentCounts(parts: readonly StackReportPart[]): readonly string[] {

@@ -68,7 +68,7 @@ function ofReport(
       return (report, options) => [render(numberReport(report), options)];
     },
     loadForStacks: async () => {
-      const [render, { prepareStacksRun }] = await Promise.all([loadForStacks(), import('./view/stacks-view.ts')]);
+      const [render, { prepareStacksRun }] = await Promise.all([loadForStacks(), import('./view/run-wording.ts')]);
       return (run, options) => [render(prepareStacksRun(run), options)];
     },
   };

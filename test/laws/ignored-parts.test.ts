@@ -11,8 +11,9 @@ import { splitMetadata } from '../../src/model/mark.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { computeDrift } from '../../src/plan/compute-drift.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
-import { createDriftView } from '../../src/report/view/drift-view.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
+import { toPlainText } from '../../src/report/document.ts';
+import { createDocument } from '../../src/report/documents/create-document.ts';
+import { PLAIN } from '../report/sample-plans.ts';
 import { changeField } from './other-user.ts';
 import { STACK_NAME, type TestResource } from './stack.ts';
 import { listTouched, loadStack, World } from './world.ts';
@@ -121,9 +122,14 @@ describe.each(CASES)('an ignored member: $kind $field', (shared) => {
     const live = await readLive(world.connect(), createReadRequest(loadStack([first]), []));
     const drift = computeDrift(plan, { live, now: world.now() });
     const exception = `except what is left to others: ${field}.${member}.`;
-    expect(createPlanView(plan).summary).toBe(`Nothing to do: 1 resource matches the manifests, ${exception}`);
-    expect(createDriftView(drift).summary).toBe(`No drift: 1 resource is as it should be, ${exception}`);
-    const left = createDriftView(drift).unchanged.filter((note) => note.includes('left to others'));
+    const [ofPlan, ofDrift] = [
+      createDocument({ about: 'plan', plan, blocking: [] }, PLAIN),
+      createDocument({ about: 'drift', drift }, PLAIN),
+    ];
+    expect(ofPlan.conclusion[0]?.text).toBe(`Nothing to do: 1 resource matches the manifests, ${exception}`);
+    expect(ofDrift.conclusion[0]?.text).toBe(`No drift: 1 resource is as it should be, ${exception}`);
+    const items = ofDrift.blocks.flatMap((block) => (block.block === 'list' ? block.items : [])).map(toPlainText);
+    const left = items.filter((note) => note.includes('left to others'));
     expect(left).toEqual([expect.stringContaining(`left to others: ${field}.${member}`)]);
   });
 

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
-import { countDangersByGroup, DANGER_GROUP_NAMES } from '../../src/model/danger.ts';
+import { countDangersByGroup, DANGER_GROUP_NAMES, type DangerGroup } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { computeChangesWithDangers } from '../../src/plan/dangers.ts';
+import { type Document, toPlainText } from '../../src/report/document.ts';
+import { createDocument, createStacksDocument } from '../../src/report/documents/create-document.ts';
 import { loadReportRenderer, loadStacksReportRenderer } from '../../src/report/formats.ts';
 import type { FormatOptions, PlanReport } from '../../src/report/report.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
-import { createStacksView } from '../../src/report/view/stacks-view.ts';
 import { readOnlyStack } from '../results.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';
@@ -25,10 +25,25 @@ export function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Pl
   return { ...plan, changes: computeChangesWithDangers(plan) };
 }
 
+/** The dangers of a plan, each with its clause. */
+export function listDangers(
+  plan: Plan,
+): readonly { readonly group: DangerGroup; readonly address: string; readonly said: string }[] {
+  const { blocks } = createDocument({ about: 'plan', plan, blocking: [] }, WIDE);
+  const dangers = blocks.flatMap((block) => (block.block === 'dangers' ? block.dangers : []));
+  return dangers.map(({ group, address, said }) => ({ group, address, said: toPlainText(said) }));
+}
+
+/** The table of the stacks of a run. */
+export function listRows({ blocks }: Document): readonly { readonly said: string; readonly isQuiet: boolean }[] {
+  const rows = blocks.flatMap((block) => (block.block === 'table' ? [...block.rows] : []));
+  return rows.map(({ cells: [, , said = ''], isPart }) => ({ said: toPlainText(said), isQuiet: isPart !== true }));
+}
+
 /** Expects the same dangers and the same counts by group in every format. */
 export async function expectEverywhere(plan: Plan): Promise<void> {
   const report: PlanReport = { about: 'plan', plan, blocking: [] };
-  const { dangers } = createPlanView(plan);
+  const dangers = listDangers(plan);
   const counts = countDangersByGroup(dangers);
   const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
   const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
@@ -62,9 +77,9 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
 
   const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
   const run = { command: 'plan', root: '.', selection: '', parts: [part, part] };
-  const { headline } = createPlanView(plan);
+  const { headline } = createDocument(report, WIDE);
   expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
-  expect(createStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
+  expect(listRows(createStacksDocument(run, WIDE)).map(({ said }) => said)).toEqual([headline, headline]);
   const twice = Object.fromEntries(DANGER_GROUP_NAMES.map((group) => [group, 2 * counts[group]]));
   const joined = JSON.parse((await loadStacksReportRenderer('json'))(run, WIDE));
   expect(joined.stacks).toMatchObject([{ plan: { dangers: counts } }, { plan: { dangers: counts } }]);

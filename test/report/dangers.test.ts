@@ -4,11 +4,12 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change, DifferenceCause } from '../../src/model/change.ts';
 import { DANGER_NAMES, DANGERS, type Danger } from '../../src/model/danger.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import type { Document } from '../../src/report/document.ts';
+import { createStacksDocument } from '../../src/report/documents/create-document.ts';
 import { loadStacksReportRenderer } from '../../src/report/formats.ts';
 import type { Report, StackReportPart, StacksRunReport } from '../../src/report/report.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
-import { createStacksView } from '../../src/report/view/stacks-view.ts';
-import { expectEverywhere, toPlan, toUnescaped, WIDE, withoutCode } from './danger-checks.ts';
+import { listStackRows } from '../../src/report/view/run-wording.ts';
+import { expectEverywhere, listDangers, listRows, toPlan, toUnescaped, WIDE, withoutCode } from './danger-checks.ts';
 import { FORMAT_CHECKS } from './format-checks.ts';
 import { readPage } from './html-tree.ts';
 import { renderPlanText } from './render.ts';
@@ -175,10 +176,16 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   ['will be released: it belongs to production', { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' }],
 ];
 
+/** The stack and the owner of each danger of a run. */
+function listDangersOfStacks({ blocks }: Document): readonly (readonly [string | undefined, string | undefined])[] {
+  const dangers = blocks.flatMap((block) => (block.block === 'dangers' ? block.dangers : []));
+  return dangers.map(({ part, owner }) => [part?.title, owner]);
+}
+
 describe('a danger', () => {
   it.each(SENTENCES)('%s', async (said, change) => {
     const plan = toPlan([change]);
-    expect(createPlanView(plan).dangers.map((danger) => danger.said)).toEqual([said]);
+    expect(listDangers(plan).map((danger) => danger.said)).toEqual([said]);
     await expectEverywhere(plan);
   });
 
@@ -190,7 +197,7 @@ describe('a danger', () => {
       { ...gap, path: 'backend', writes: 2 },
     ];
     const plan = createPlan({ changes: [{ ...update('TCPEdge/a', {}, { description: 'a' }), dangers }] });
-    expect(createPlanView(plan).dangers.map(({ said }) => said)).toEqual([
+    expect(listDangers(plan).map(({ said }) => said)).toEqual([
       'will leave without a resource during 1 write, which takes 15 s once the rate limit is reached: hostports a.test:1, a.test:2',
       'will leave without its policy during 1 write, which takes 15 s once the rate limit is reached: a.test:1',
       'will be without its backend during 2 writes, which take 15 s once the rate limit is reached',
@@ -203,7 +210,7 @@ describe('a danger', () => {
       update('TCPEdge/a', { hostports: ['a.test:1'] }, {}),
       update('TCPEdge/b', {}, { hostports: ['a.test:1'] }),
     ]);
-    expect(createPlanView(plan).dangers.map(({ said }) => said)).toEqual([
+    expect(listDangers(plan).map(({ said }) => said)).toEqual([
       'will no longer be reached at hostports a.test:1: then served by TCPEdge/b',
     ]);
   });
@@ -225,7 +232,7 @@ describe('a danger', () => {
     const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
     const differ = (...origins: readonly DifferenceCause[]) =>
       toPlan([{ ...change, differences: origins.map((origin) => createDifference('hostports', { origin })) }]);
-    const list = (plan: Plan) => createPlanView(plan).dangers.map(({ said }) => said);
+    const list = (plan: Plan) => listDangers(plan).map(({ said }) => said);
     const said = 'will be reached elsewhere: hostports a.test:1 → b.test:1';
     expect(list(differ('drift'))).toEqual([`${said}: reverts drift`]);
     expect(list(differ('drift', 'manifest'))).toEqual([said]);
@@ -284,10 +291,11 @@ describe('a run over many stacks', () => {
   const COUNT = '2 dangers (1 access, 1 traffic)';
 
   it('starts with the dangers of all stacks, by stack and owner, the worst first', async () => {
-    const { headline, dangers, dangerCount } = createStacksView(run);
+    const document = createStacksDocument(run, WIDE);
+    const { headline } = document;
+    const dangers = listDangersOfStacks(document);
     expect(headline).toBe(`⚠ ${COUNT} · 4 updates · ✗ 1 of 5 stacks failed or refused`);
-    expect(dangerCount).toBe(COUNT);
-    expect(dangers.map(({ title, owner }) => [title, owner])).toEqual([
+    expect(dangers).toEqual([
       ['open', 'shop'],
       ['moved', 'data'],
     ]);
@@ -344,10 +352,10 @@ describe('a run over many stacks', () => {
       toPlanPart('linted', toPlan([], { diagnostics: [lint, lint] })),
       toPlanPart('unhealthy', toPlan([], { diagnostics: [health] })),
     );
-    const { rows, summary } = createStacksView(parts);
-    expect(rows.map(({ isQuiet }) => isQuiet)).toEqual([false, true, false]);
+    const document = createStacksDocument(parts, WIDE);
+    expect(listRows(document).map(({ isQuiet }) => isQuiet)).toEqual([false, true, false]);
     // A warning about something else is shown, and changes nothing.
-    expect(summary).toContain('1 with changes.');
+    expect(document.conclusion[0]?.text).toContain('1 with changes.');
     for (const form of ['markdown', 'html'] as const)
       expect((await loadStacksReportRenderer(form))(parts, WIDE)).toMatch(
         /1 stack without changes<.*linted.*2 warnings/s,
@@ -356,12 +364,11 @@ describe('a run over many stacks', () => {
 
   it('tells stacks of one name apart by their folders', () => {
     const twins = [toPlanPart('open', toOwned('shop', open)), toPlanPart('open', toOwned('shop', open))];
-    const { dangers } = createStacksView(toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` }))));
-    expect(dangers.map(({ title }) => title)).toEqual(['open (live/0)', 'open (live/1)']);
+    const run = toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` })));
+    const dangers = listDangersOfStacks(createStacksDocument(run, WIDE));
+    expect(dangers.map(([title]) => title)).toEqual(['open (live/0)', 'open (live/1)']);
     const rows = (...folders: readonly string[]): readonly string[] =>
-      createStacksView(toRun(...folders.map((folder) => ({ ...toPlanPart('open', toPlan([])), folder })))).rows.map(
-        ({ title }) => title,
-      );
+      listStackRows(folders.map((folder) => ({ ...toPlanPart('open', toPlan([])), folder }))).map(({ title }) => title);
     expect(rows('live/open', 'test/open')).toEqual(['open (live/open)', 'open (test/open)']);
     expect(rows('live/open')).toEqual(['open']);
     expect(rows('live/reopen')).toEqual(['open (live/reopen)']);
@@ -372,10 +379,8 @@ describe('a run over many stacks', () => {
     const [theirs] = toOwned('data', { ...open, address: 'TCPEdge/b' }).changes;
     if (mine === undefined || theirs === undefined) throw new Error('There are no changes');
     const plan = toPlan([mine, theirs], { ownerLabel: 'team' });
-    expect(createStacksView(toRun(toPlanPart('both', plan))).dangers.map(({ owner }) => owner)).toEqual([
-      'shop',
-      'data',
-    ]);
+    const dangers = listDangersOfStacks(createStacksDocument(toRun(toPlanPart('both', plan)), WIDE));
+    expect(dangers.map(([, owner]) => owner)).toEqual(['shop', 'data']);
   });
 
   it.each(['markdown', 'html'] as const)('is not broken in %s if every text in it is hostile', async (form) => {

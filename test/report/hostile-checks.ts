@@ -6,6 +6,8 @@ import { assertDefined } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import { listEntries } from '../../src/report/document.ts';
+import { createDocument } from '../../src/report/documents/create-document.ts';
 import {
   renderApplyJson,
   renderJsonReport,
@@ -15,7 +17,6 @@ import {
 import type { FormatOptions, TextStyleOptions } from '../../src/report/report.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { createSubmissionView, renderSubmissionText } from '../../src/report/text/submission.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable } from './format-checks.ts';
 import { renderApplyResultText, renderDiagnosticsText, renderPlanText } from './render.ts';
 
@@ -125,7 +126,7 @@ const OF_PLAN =
 export function expectOwnLinesOfPlan(plan: Plan): void {
   const lines = listOwnLines(renderPlanText(plan, WIDE));
   for (const line of lines) expect(line).toMatch(OF_PLAN);
-  const shown = createPlanView(plan).parts.flatMap(({ changes }) => changes);
+  const shown = listEntries(createDocument({ about: 'plan', plan, blocking: [] }, WIDE));
   expect(lines.filter((line) => /^[-±~»+] /.test(line))).toHaveLength(shown.length);
   expect(lines.filter((line) => line.startsWith('refused['))).toHaveLength(plan.violations.length);
 }

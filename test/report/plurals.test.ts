@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Drift } from '../../src/model/drift.ts';
-import { formatDriftSummary } from '../../src/report/view/drift-view.ts';
+import { formatDriftSummary } from '../../src/report/view/drift-wording.ts';
 import { renderDriftText, renderGithubReport } from './render.ts';
 import { PLAIN } from './sample-plans.ts';
 import { createDrift, createDriftedChange } from './sample-reports.ts';

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import { listEntries } from '../../src/report/document.ts';
+import { createDocument } from '../../src/report/documents/create-document.ts';
 import { renderApplyJson, renderPlanJson } from '../../src/report/machine/json.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { redactPlan } from '../../src/report/view/redact.ts';
 import { renderApplyResultText, renderPlanText } from './render.ts';
 import { createChange, createDifference, createLiveChange, createPlan, createWrite } from './sample-plans.ts';
@@ -44,11 +45,13 @@ test('finds secrets in the sample', () => {
 
 test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no format of a plan', (kind, field) => {
   const plan = createLeakyPlan(kind, field);
-  const result = createApplyResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
   const look = { color: false, width: 0, verbose: true };
+  const document = createDocument({ about: 'plan', plan, blocking: [] }, look);
+  const result = createApplyResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
   const forms = [
     renderPlanText(plan, look),
-    JSON.stringify(createPlanView(plan)),
+    JSON.stringify(listEntries(document).map(({ describe }) => describe())),
+    JSON.stringify(document.listFindings()),
     renderApplyResultText(plan, result, look),
     renderPlanJson(plan),
     renderApplyJson(plan, result),

@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
+import { type Document, listEntries } from '../../src/report/document.ts';
+import { createDocument } from '../../src/report/documents/create-document.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
 import { createPainter } from '../../src/report/text/layout.ts';
 import { countColumns } from '../../src/report/view/escape.ts';
-import { createPlanView } from '../../src/report/view/plan-view.ts';
 import { renderPlanText } from './render.ts';
 import {
   createChange,
@@ -19,6 +20,10 @@ import {
 
 function render(plan: Plan, options: Partial<TextStyleOptions> = {}): string {
   return renderPlanText(plan, { ...PLAIN, ...options });
+}
+
+function describe(plan: Plan): Document {
+  return createDocument({ about: 'plan', plan, blocking: [] }, PLAIN);
 }
 
 test('shows broken safety rules, deletes, creates and totals in this order', async () => {
@@ -166,22 +171,19 @@ test('does not repeat the resource of a safety rule', () => {
 
 test('sorts changes for reading, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
-  const view = createPlanView(
+  const document = describe(
     createPlan({ changes: actions.map((action) => createChange(`TCPEdge/${action}`, action)) }),
   );
-  const changes = view.parts.flatMap((part) => part.changes);
-  expect(changes.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
-  expect(view.totals).toEqual({
-    delete: 1,
-    replace: 1,
-    update: 1,
-    release: 0,
-    withhold: 0,
-    'take-over': 0,
-    adopt: 1,
-    create: 1,
-    'no-op': 1,
-  });
+  expect(listEntries(document).map(({ group }) => group)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
+  const counts = document.blocks.flatMap((block) => (block.block === 'counts' ? block.counts : []));
+  expect(counts.map(({ group, number }) => [group, number])).toEqual([
+    ['delete', 1],
+    ['replace', 1],
+    ['update', 1],
+    ['adopt', 1],
+    ['create', 1],
+    ['no-op', 1],
+  ]);
 });
 
 test('shows a change that also reverts drift in both parts, each with its own fields', () => {
@@ -213,8 +215,8 @@ test('shows a change that also reverts drift in both parts, each with its own fi
 test('shows a replace with the losses, and what drifted beside it', () => {
   const differences = [createDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
   const change = createLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
-  const { parts } = createPlanView(createPlan({ changes: [change] }));
-  expect(parts.map(({ changes }) => changes[0]?.show().fields.map(({ notes }) => notes))).toEqual([
+  const entries = listEntries(describe(createPlan({ changes: [change] })));
+  expect(entries.map((entry) => entry.describe().fields.map(({ notes }) => notes))).toEqual([
     [['reverts: changed at the service']],
   ]);
 });

@@ -26,7 +26,7 @@ import type { StackReportPart } from '../../report/report.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { numberInventory } from '../../report/view/redact.ts';
-import { formatStackTitle } from '../../report/view/stacks-view.ts';
+import { formatStackTitle } from '../../report/view/run-wording.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
 import type { Context } from '../context.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../report/machine/stacks.ts';
 import { renderStacksText } from '../../report/text/lists.ts';
 import { quoteIfNeeded } from '../../report/view/escape.ts';
-import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';

@@ -7,7 +7,9 @@ import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../../report/report.ts';
 import { renderDiagnosticLines } from '../../report/text/diagnostics.ts';
 import { createPainter, wrapWithPrefix } from '../../report/text/layout.ts';
-import { createDriftView } from '../../report/view/drift-view.ts';
+import { listDriftDangerViews } from '../../report/view/drift-wording.ts';
+import { collectPlanAddressesById } from '../../report/view/plan-headline.ts';
+import { redactDrift } from '../../report/view/redact.ts';
 
 /** What `edgewise accept` shows: what it writes, with its dangers, what it leaves out, the difference, what it refuses. */
 export function renderAcceptText(
@@ -59,12 +61,13 @@ function listSection(
 
 /** Returns the lines with the dangers of a field, in the words of the drift report. */
 function createDangerLines(drift: Drift, { width }: TextStyleOptions): (one: AcceptedDrift) => readonly string[] {
+  const names = collectPlanAddressesById(drift);
   return ({ address, dangers }) => {
     if (dangers.length === 0) return [];
     const changes = drift.changes.flatMap((change) =>
       change.address === address ? [{ ...change, driftDangers: dangers }] : [],
     );
-    return createDriftView({ ...drift, changes }).dangers.flatMap(({ group, said }) =>
+    return listDriftDangerViews(redactDrift({ ...drift, changes }).changes, names).flatMap(({ group, said }) =>
       wrapWithPrefix(`    ! ${group}: `, said, { width, rest: 6 }),
     );
   };

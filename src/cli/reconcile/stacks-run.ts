@@ -10,7 +10,7 @@ import type { DesiredState } from '../../model/state.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
-import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import {

@@ -1,54 +1,87 @@
+import { findKind } from '../../kinds/tables/registry.ts';
 import { formatAction } from '../../model/change.ts';
+import { type ExtraChange, isSamePlan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Document } from '../document.ts';
+import type { Document, Entry, EntryDetails } from '../document.ts';
 import type { ComparisonReport, FormatOptions } from '../report.ts';
-import { createComparisonView } from '../view/comparison-view.ts';
-import { removeFinalDot } from '../view/wording.ts';
+import {
+  chooseComparisonWords,
+  createExtraFieldView,
+  formatComparedMember,
+  formatComparisonRemedy,
+  formatComparisonSummary,
+  listSideNotes,
+  listSinkNotes,
+  TOKEN_PATH,
+} from '../view/comparison-wording.ts';
+import { listDangerViews } from '../view/danger-view.ts';
+import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
+import { listTokenCommandFields } from '../view/field-view.ts';
+import { collectPlanAddressesById } from '../view/plan-headline.ts';
+import { redactComparison } from '../view/redact.ts';
+import { formatReportSubject, removeFinalDot } from '../view/wording.ts';
 import {
   BY_ACTION,
   createChangeEntry,
   createEntriesBlocks,
+  createField,
   createPlaceFinder,
+  describeChange,
+  type EntryContext,
   listDiagnosticsBlocks,
 } from './entries.ts';
 import { createDiagnosticFinding, createFinding, describeFindings } from './findings.ts';
 import { listListBlocks } from './plan.ts';
 
-/** The differences between two plans, shown like a plan. */
-export function createComparisonDocument(report: ComparisonReport, options: FormatOptions): Document {
-  const { title, summary, remedy, members, parts, diagnostics, isRefused } = createComparisonView(report);
-  const { after } = report.comparison;
+/** The differences between two plans, shown like a plan: changes that only the later one has, then those of the earlier. */
+export function createComparisonDocument({ command, ...report }: ComparisonReport, options: FormatOptions): Document {
+  const comparison = redactComparison(report.comparison);
+  const { before, after, more, less } = comparison;
+  const words = chooseComparisonWords(command, report.names);
+  const names = new Map([...collectPlanAddressesById(before), ...collectPlanAddressesById(after)]);
   const findPlace = createPlaceFinder(after, options);
+  const isRefused = command !== 'diff' && !isSamePlan(comparison);
+  const summary = formatComparisonSummary(comparison, words);
+  const members = comparison.members.map((member) => formatComparedMember(member, words));
+  const diagnostics = after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic);
+  const parts = (
+    [
+      { part: 'more', heading: words.more, items: more, other: words.before },
+      { part: 'less', heading: words.less, items: less, other: words.after },
+    ] as const
+  )
+    .filter(({ items }) => items.length > 0)
+    .flatMap(({ part, other, ...group }) =>
+      createEntriesBlocks([group], { ...BY_ACTION, hasOwners: false }, (extra, number) =>
+        createExtraEntry(extra, { anchor: `${part}-${number}`, names, findPlace, other }),
+      ),
+    );
   return {
-    command: report.command === 'diff' ? 'diff' : 'plan',
+    command: command === 'diff' ? 'diff' : 'plan',
     subject: after.stack,
-    title,
+    title:
+      command === 'diff'
+        ? `Plans for ${formatReportSubject(after)} compared`
+        : `Plan for ${formatReportSubject(after)} against ${words.names.before}`,
     headline: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`,
     notes: [],
     conclusion: [
       { role: 'result', text: summary, tone: isRefused ? 'error' : 'strong' },
-      ...(remedy === undefined ? [] : [{ role: 'fact', text: remedy } as const]),
+      ...(isRefused ? [{ role: 'fact', text: formatComparisonRemedy(command, comparison.members) } as const] : []),
     ],
     next: [],
-    blocks: [
-      ...listDiagnosticsBlocks(diagnostics),
-      ...listListBlocks('members', members, 'warning'),
-      ...parts.flatMap(({ part, heading, changes }) =>
-        createEntriesBlocks([{ heading, items: changes }], { ...BY_ACTION, hasOwners: false }, (change, number) =>
-          createChangeEntry(change, () => change, { anchor: `${part}-${number}`, findPlace }),
-        ),
-      ),
-    ],
+    blocks: [...listDiagnosticsBlocks(diagnostics), ...listListBlocks('members', members, 'warning'), ...parts],
     // A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice.
     ...describeFindings(options, () => {
       const [rule, level] =
-        report.command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
+        command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
       return [
         ...members.map((message) => createFinding(rule, level, message)),
-        ...parts.flatMap(({ heading, changes }) =>
-          changes.map(({ address, action, fields, notes }) => {
-            const more = [...fields.map(({ path }) => path), ...notes].join(', ');
-            const message = `${heading}: ${formatAction(action)} ${address}${more === '' ? '' : ` (${more})`}`;
+        ...parts.flatMap(({ heading, entries }) =>
+          entries.map(({ address, label, describe }) => {
+            const { fields, notes } = describe();
+            const said = [...fields.map(({ path }) => path), ...notes].join(', ');
+            const message = `${heading}: ${label} ${address}${said === '' ? '' : ` (${said})`}`;
             return createFinding(rule, level, message, { address });
           }),
         ),
@@ -56,5 +89,54 @@ export function createComparisonDocument(report: ComparisonReport, options: Form
       ];
     }),
     addresses: after.changes.map(({ address }) => toPrintable(address)),
+  };
+}
+
+interface ExtraContext extends EntryContext {
+  /** The word for the other plan, which precedes that plan's value of a field. */
+  readonly other: string;
+}
+
+/**
+ * Shows only what differs from the other plan. If the other plan does not change the resource, shows the whole change,
+ * as in a plan.
+ */
+function createExtraEntry(extra: ExtraChange, context: ExtraContext): Entry {
+  const { change } = extra;
+  const { action, differences } = change;
+  if (action === 'no-op') throw new TypeError('a change with the action no-op cannot differ between plans');
+  const share = { change, action, differences: extra.isWhole ? differences : [], isContinued: false };
+  return {
+    ...createChangeEntry(share, context),
+    describe: () => describeExtra(extra, describeChange(share, context), context),
+  };
+}
+
+function describeExtra(
+  { change, other, fields, dangers, isWhole, changed }: ExtraChange,
+  details: EntryDetails,
+  { other: word, names, findPlace }: ExtraContext,
+): EntryDetails {
+  if (isWhole) {
+    const theirs = other === undefined ? [] : [`${word}: ${formatAction(other.action)}`];
+    return { ...details, notes: [...listSideNotes(changed), ...theirs, ...details.notes] };
+  }
+  const found = listDangerViews([{ ...change, dangers }], names).map(({ group, said }) => `${group}: it ${said}`);
+  const sinks = fields.filter(({ difference }) => difference.path === TOKEN_PATH);
+  const context = { kind: findKind(change.kind), names, word, action: change.action };
+  const shown = [
+    ...fields.filter((field) => !sinks.includes(field)).map((field) => createExtraFieldView(field, context)),
+    ...sinks.flatMap(() => listTokenCommandFields(change.token, other?.token)),
+  ];
+  return {
+    ...details,
+    dangers: [],
+    notes: [
+      ...found.map((note) => `not as ${word}: ${note}`),
+      ...sinks.flatMap(() => listSinkNotes(change, other, word)),
+    ],
+    fields: shown.map((field) => createField(field, { change, place: details.place, dangers: [], findPlace })),
+    lost: [],
+    unchanged: 0,
   };
 }

@@ -1,7 +1,7 @@
 import { assertNever } from '../../model/errors.ts';
 import type { Document } from '../document.ts';
 import type { FormatOptions, Report, StacksRunReport } from '../report.ts';
-import { prepareStacksRun } from '../view/stacks-view.ts';
+import { prepareStacksRun } from '../view/run-wording.ts';
 import { createApplyDocument } from './apply.ts';
 import { createComparisonDocument } from './comparison.ts';
 import { createDriftDocument } from './drift.ts';

@@ -1,5 +1,17 @@
+import { findKind } from '../../kinds/tables/registry.ts';
 import { formatChangeAddress, isProtected } from '../../model/change.ts';
-import { DRIFT_STATES } from '../../model/drift.ts';
+import {
+  countDriftStates,
+  DRIFT_STATES,
+  type Drift,
+  type DriftedChange,
+  type DriftState,
+  findDriftedId,
+  isOfService,
+  listUnmanaged,
+  PROTECT_PATH,
+  type UnownedResource,
+} from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import {
   type Block,
@@ -7,34 +19,45 @@ import {
   type Document,
   type Entry,
   type EntryDetails,
+  type Field,
   type Finding,
-  type Sentence,
   type Text,
   toCode,
+  toPlainText,
 } from '../document.ts';
 import type { DriftReport, FormatOptions } from '../report.ts';
+import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import {
   ABSENT_WORDING,
-  createDriftView,
-  type DriftedDetails,
-  type DriftedView,
-  type DriftGroup,
-  type DriftView,
+  formatCoverageSentence,
+  formatDriftHeadline,
+  formatDriftSummary,
+  formatNextClause,
+  listDriftDangerViews,
+  listHints,
+  STATE_HEADINGS,
   STATE_LABELS,
   UNMANAGED_WORDING,
-} from '../view/drift-view.ts';
-import { quoteIfNeeded } from '../view/escape.ts';
-import { formatShortField } from '../view/field-view.ts';
-import { NEXT_APPLY_PREFIX } from '../view/wording.ts';
-import type { EntryContext } from './entries.ts';
+} from '../view/drift-wording.ts';
+import { quoteIfNeeded, quoteText } from '../view/escape.ts';
+import { createHappenedFieldView, formatPathWithTargetName, formatShortField } from '../view/field-view.ts';
+import { collectPlanAddressesById } from '../view/plan-headline.ts';
+import { formatOwner } from '../view/plan-wording.ts';
+import { redactDrift } from '../view/redact.ts';
+import {
+  formatReadRequestsSentence,
+  formatReportSubject,
+  formatSkippedSentence,
+  NEXT_APPLY_PREFIX,
+  shortenCommit,
+} from '../view/wording.ts';
 import {
   createEntriesBlocks,
   createField,
   createPlaceFinder,
   describeChange,
-  type FindPlaceLink,
+  type EntryContext,
   formatDanger,
-  formatTrait,
   listDangersBlocks,
   listDiagnosticsBlocks,
   listPointers,
@@ -47,76 +70,108 @@ import {
   createViolationFinding,
   describeFindings,
 } from './findings.ts';
-import { formatOrigin, listUnchangedBlocks } from './plan.ts';
+import { formatOrigin, listDueTables, listLimitNotes, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
-export function createDriftDocument({ drift }: DriftReport, options: FormatOptions): Document {
-  const { isPart = false, scope = '' } = options;
-  const view = createDriftView(drift, options);
+export function createDriftDocument({ drift: whole }: DriftReport, options: FormatOptions): Document {
+  const { isPart = false, scope = '', unmanaged = listUnmanaged([whole]) } = options;
+  const drift = redactDrift(whole);
+  const { changes, diagnostics, violations, made, requests } = drift;
+  const names = collectPlanAddressesById(drift);
   const findPlace = createPlaceFinder(drift, options);
-  const states = view.groups.map(({ heading, resources: items }) => ({ heading, items }));
-  const by = { by: 'State', hasLabels: false, hasOwners: view.hasOwners, hasNext: true };
-  const groups = createEntriesBlocks(states, by, (resource, number) =>
-    createEntry(resource, { anchor: `${scope}resource-${number}`, findPlace }),
+  const refused = listRefusedAddresses(drift);
+  const shown = changes.filter(({ state }) => state !== 'in-sync');
+  const states = DRIFT_STATES.flatMap((state) => {
+    const items = changes.filter((change) => change.state === state);
+    return state === 'in-sync' || items.length === 0 ? [] : [{ heading: STATE_HEADINGS[state], items }];
+  });
+  const hasOwners = shown.some((change) => formatOwner(change) !== undefined);
+  const by = { by: 'State', hasLabels: false, hasOwners, hasNext: true };
+  const groups = createEntriesBlocks(states, by, (change, number) =>
+    createEntry(change, { anchor: `${scope}resource-${number}`, names, findPlace, refused }),
   );
   const entries = groups.flatMap((block) => block.entries);
+  const dangers = listDriftDangerViews(changes, names);
+  const read = [isPart ? '' : formatReadRequestsSentence(requests.read), formatSkippedSentence(drift.skipped)];
+  const compared =
+    made.commit === undefined ? '' : `Compared with the manifests at commit ${shortenCommit(made.commit)}.`;
   return {
     command: 'drift',
     subject: drift.stack,
-    title: view.title,
-    headline: view.headline,
-    notes: view.notes,
-    conclusion: listDriftSentences(view),
+    title: `Drift of ${formatReportSubject(drift)}`,
+    headline: formatDriftHeadline(drift),
+    notes: listLimitNotes(drift),
+    conclusion: listSaid([
+      { role: 'result', text: formatDriftSummary(drift), tone: 'strong' },
+      { role: 'result', text: compared },
+      { role: 'fact', text: formatCoverageSentence(drift), tone: 'muted' },
+      { role: 'fact', text: read.filter(Boolean).join(' '), tone: 'muted' },
+      ...listPointers(diagnostics, dangers),
+    ]),
     next: [],
     blocks: [
-      ...(isPart ? [] : [createStateCounts(view), ...listDangersBlocks(view, { findPlace, entries })]),
+      ...(isPart ? [] : [createStateCounts(drift), ...listDangersBlocks(dangers, { findPlace, entries })]),
       ...groups,
-      ...listDiagnosticsBlocks(view.diagnostics),
-      ...listUnchangedBlocks(view, options),
-      ...listUnmanagedBlocks(view),
-      ...listHintBlocks(view),
+      ...listDiagnosticsBlocks(diagnostics.map(toPrintableDiagnostic)),
+      ...listUnchangedBlocks({ changes: changes.filter(({ state }) => state === 'in-sync'), names, options }),
+      ...listDueTables(changes, made.at),
+      ...listUnmanagedBlocks(unmanaged),
+      ...listHintBlocks(listHints(drift, options)),
     ],
-    origin: formatOrigin({ made: drift.made, tool: { version: options.version ?? '' } }, options),
+    origin: formatOrigin({ made, tool: { version: options.version ?? '' } }, options),
     // Dangers come first, unmanaged resources last.
     ...describeFindings(options, () => [
-      ...view.dangers.map((one) => createDangerFinding('drift-danger', one, { level: 'error' })),
-      ...drift.violations.map(createViolationFinding),
-      ...drift.diagnostics.map(createDiagnosticFinding),
-      ...view.groups.flatMap(({ resources }) => resources.map(createDriftedFinding)),
-      ...view.unmanaged.map(({ kind, id, description, absence }) => {
-        const what = absence === '' ? 'unmanaged' : absence;
-        const message = `${kind} ${id} is ${what}${description === '' ? '' : `: ${description}`}`;
-        const { hint: remedy } = absence === '' ? UNMANAGED_WORDING : ABSENT_WORDING;
-        return createFinding('unmanaged', 'notice', message, { remedy });
-      }),
+      ...dangers.map((one) => createDangerFinding('drift-danger', one, { level: 'error' })),
+      ...violations.map(createViolationFinding),
+      ...diagnostics.map(createDiagnosticFinding),
+      ...states.flatMap(({ items }) => items).flatMap((change, index) => createDriftedFinding(change, entries[index])),
+      ...unmanaged.map(createUnmanagedFinding),
     ]),
-    addresses: drift.changes.map(({ address }) => toPrintable(address)),
+    addresses: changes.map(({ address }) => toPrintable(address)),
   };
+}
+
+/** The addresses of errors, of values that others claim or exchange, and of what a policy refuses: no flag allows these. */
+function listRefusedAddresses({ diagnostics, violations }: Drift): ReadonlySet<string | undefined> {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address);
+  const refused = violations.filter(
+    ({ rule }) => rule === 'claimed-elsewhere' || rule === 'value-exchange' || rule === 'policy',
+  );
+  return new Set([...errors, ...refused.flatMap(({ addresses }) => addresses)]);
+}
+
+function createUnmanagedFinding(resource: UnownedResource): Finding {
+  const { kind, id, description } = resource;
+  const absence = formatAbsence(resource);
+  const said = description === '' ? '' : `: ${quoteText(description)}`;
+  const message = `${quoteIfNeeded(kind)} ${quoteIfNeeded(id)} is ${absence === '' ? 'unmanaged' : absence}${said}`;
+  const { hint: remedy } = absence === '' ? UNMANAGED_WORDING : ABSENT_WORDING;
+  return createFinding('unmanaged', 'notice', message, { remedy });
 }
 
 /** The maximum number of characters of a value in a finding: enough to recognize the value. */
 const MAX_VALUE = 200;
 
-function createDriftedFinding(resource: DriftedView): Finding {
-  const { state, reason, change } = resource;
-  const { fields, traits, next, planned } = resource.show();
+function createDriftedFinding(change: DriftedChange, entry: Entry | undefined): readonly Finding[] {
+  const { state } = change;
+  if (entry === undefined || state === 'in-sync') return [];
+  const { fields, traits, next } = entry.describe();
   const address = formatChangeAddress(change);
-  const described = traits.map(({ said, values }) => `${said} ${values}`.trim());
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...(reason === undefined ? [] : [reason]),
-    ...described,
-    ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next}`]),
-    ...(planned?.dangers ?? []).map(({ group, said }) => `${said} (${group})`),
-    ...(planned?.notes ?? []),
-    ...(described.length > 0 ? [] : (planned?.fields ?? [])).map((field) => formatShortField(field, MAX_VALUE)),
+    ...(entry.reason === undefined ? [] : [entry.reason]),
+    ...traits.map((trait) => toPlainText(trait).trim()),
+    ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next.said}`]),
+    ...(next?.dangers ?? []).map(({ group, said }) => `${toPlainText(said)} (${group})`),
+    ...(next?.notes ?? []),
+    ...(traits.length > 0 ? [] : (next?.fields ?? [])).map((field) => formatShortField(field, MAX_VALUE)),
   ].join('; ');
   const rule = state === 'pending' || state === 'to-prune' ? 'pending' : 'drift';
   const message = `${quoteIfNeeded(address)} ${STATE_CLAUSES[state]}${why === '' ? '' : `: ${why}`}`;
-  return createFinding(rule, 'warning', message, { address });
+  return [createFinding(rule, 'warning', message, { address })];
 }
 
-const STATE_CLAUSES: Readonly<Record<DriftGroup['state'], string>> = {
+const STATE_CLAUSES: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
   drifted: 'was changed at the service',
   'drifted-and-pending': 'was changed at the service, and has changes that were not applied',
   differs: 'differs from its manifest',
@@ -126,24 +181,8 @@ const STATE_CLAUSES: Readonly<Record<DriftGroup['state'], string>> = {
   'to-prune': 'is no longer in a manifest',
 };
 
-function listDriftSentences({
-  summary,
-  compared,
-  coverage,
-  requests,
-  found,
-  dangerCount,
-}: DriftView): readonly Sentence[] {
-  return listSaid([
-    { role: 'result', text: summary, tone: 'strong' },
-    { role: 'result', text: compared },
-    { role: 'fact', text: coverage, tone: 'muted' },
-    { role: 'fact', text: requests, tone: 'muted' },
-    ...listPointers(found, dangerCount),
-  ]);
-}
-
-function createStateCounts({ counts }: DriftView): CountsBlock {
+function createStateCounts(drift: Drift): CountsBlock {
+  const counts = countDriftStates(drift);
   return {
     block: 'counts',
     label: 'Resources by state',
@@ -151,7 +190,7 @@ function createStateCounts({ counts }: DriftView): CountsBlock {
   };
 }
 
-const GLYPHS: Readonly<Record<DriftGroup['state'], string>> = {
+const GLYPHS: Readonly<Record<DriftState, string>> = {
   drifted: '~',
   'drifted-and-pending': '≈',
   differs: '≠',
@@ -159,65 +198,112 @@ const GLYPHS: Readonly<Record<DriftGroup['state'], string>> = {
   unowned: '?',
   pending: '»',
   'to-prune': '-',
+  'in-sync': ' ',
 };
 
-function createEntry(resource: DriftedView, { anchor, findPlace }: EntryContext): Entry {
-  const { state, kind, address, id, owner, reason, change } = resource;
+interface DriftContext extends EntryContext {
+  /** The addresses that the next apply does not reach. */
+  readonly refused: ReadonlySet<string | undefined>;
+}
+
+function createEntry(change: DriftedChange, context: DriftContext): Entry {
+  const { state, kind, address, reason, driftDangers = [], duplicateOf } = change;
+  const id = findDriftedId(change);
   return {
-    anchor,
+    anchor: context.anchor,
     glyph: GLYPHS[state],
-    kind,
-    address,
-    id,
-    isDuplicate: change.duplicateOf !== undefined,
+    kind: quoteIfNeeded(kind),
+    address: quoteIfNeeded(address),
+    id: id === undefined ? undefined : quoteIfNeeded(id),
+    isDuplicate: duplicateOf !== undefined,
     isContinued: false,
     group: state,
     label: STATE_LABELS[state],
-    reason,
+    reason: reason === undefined ? undefined : toPrintable(reason),
     isProtected: isProtected(change),
-    owner,
-    dangerGroups: (change.driftDangers ?? []).map(({ group }) => group),
+    owner: formatOwner(change),
+    dangerGroups: driftDangers.map(({ group }) => group),
     isHeeded: true,
-    describe: () => describeDrifted(resource.show(), findPlace),
+    describe: () => describeDrifted(change, context),
   };
 }
 
-/** What happened, then the change of the next apply, as a plan shows it. */
-function describeDrifted(view: DriftedDetails, findPlace: FindPlaceLink): EntryDetails {
-  const { change, dangers, fields, traits, next, planned } = view;
-  const context = { change, place: findPlace(view), dangers, findPlace };
-  const work = planned === undefined ? undefined : describeChange(planned, findPlace);
+/** What happened, from the expected to the live values, then the change of the next apply, as a plan shows it. */
+function describeDrifted(change: DriftedChange, { names, findPlace, refused }: DriftContext): EntryDetails {
+  const { address, action, differences } = change;
+  const context = { kind: findKind(change.kind), names };
+  const dangers = listDriftDangerViews([change], names);
+  const first = differences.find(isOfService) ?? differences[0];
+  const place = findPlace({ change, manifestPath: first && formatPathWithTargetName(first.path, context) });
+  const pending = differences.filter(({ origin, isHidden }) => origin === 'manifest' || origin === 'both' || isHidden);
+  const planned =
+    action === 'no-op'
+      ? undefined
+      : describeChange({ change, action, differences: pending, isContinued: false }, { names, findPlace });
+  const said = refused.has(address) ? 'is refused' : formatNextClause(change);
   return {
-    place: context.place,
-    traits: traits.map(formatTrait),
+    place,
+    traits: listExpectedTraits(change, planned?.traits ?? []),
     dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
     notes: [],
     warnings: [],
-    fields: fields.map((field) => createField(field, context)),
-    lost: work?.lost ?? [],
+    fields: differences
+      .filter(isOfService)
+      .map((one) => createField(createHappenedFieldView(one, context), { change, place, dangers, findPlace })),
+    lost: planned?.lost ?? [],
     unchanged: 0,
-    next: next === undefined ? undefined : { dangers: [], notes: [], fields: [], ...work, said: next },
+    next:
+      said === undefined
+        ? undefined
+        : {
+            said,
+            dangers: planned?.dangers ?? [],
+            notes: planned?.notes ?? [],
+            fields: (planned?.fields ?? []).map((field) => withProtectionDoubt(field, change)),
+          },
   };
 }
 
-function listUnmanagedBlocks({ unmanaged }: DriftView): readonly Block[] {
-  const absent = unmanaged.filter(({ absence }) => absence !== '');
-  const rest = unmanaged.filter(({ absence }) => absence === '');
+function listExpectedTraits({ action }: DriftedChange, traits: readonly Text[]): readonly Text[] {
+  const [first, ...more] = traits;
+  if (first === undefined || action !== 'create') return traits;
+  return [typeof first === 'string' ? `expected: ${first}` : ['expected: ', ...first], ...more];
+}
+
+/**
+ * Adds a note that `protect` may have been removed at the service. A mark has no digest of `protect`, so the side that
+ * changed is unknown.
+ */
+function withProtectionDoubt(field: Field, { differences }: DriftedChange): Field {
+  const isRemoved = differences.some(({ path, from, to }) => path === PROTECT_PATH && to === true && from === false);
+  if (field.path !== PROTECT_PATH || !isRemoved) return field;
+  return { ...field, notes: [...field.notes, 'or removed at the service: the mark does not tell which'] };
+}
+
+function listUnmanagedBlocks(unmanaged: readonly UnownedResource[]): readonly Block[] {
+  const absent = unmanaged.filter(({ absence }) => absence !== undefined);
+  const rest = unmanaged.filter(({ absence }) => absence === undefined);
   return [...createUnmanagedBlocks(rest, UNMANAGED_WORDING), ...createUnmanagedBlocks(absent, ABSENT_WORDING)];
 }
 
 function createUnmanagedBlocks(
-  unmanaged: DriftView['unmanaged'],
+  unmanaged: readonly UnownedResource[],
   { heading, hint }: { readonly heading: string; readonly hint: string },
 ): readonly Block[] {
   if (unmanaged.length === 0) return [];
-  const items = unmanaged.map(({ kind, id, description, absence }): Text => {
-    const more = [absence, description].filter(Boolean).map((text) => ` ${text}`);
-    return [`${kind} `, toCode(id), ...more];
+  const items = unmanaged.map((resource): Text => {
+    const { kind, id, description } = resource;
+    const more = [formatAbsence(resource), description === '' ? '' : quoteText(description)];
+    return [`${quoteIfNeeded(kind)} `, toCode(quoteIfNeeded(id)), ...more.filter(Boolean).map((text) => ` ${text}`)];
   });
   return [{ block: 'list', heading, items, weight: 'rest', note: hint }];
 }
 
-function listHintBlocks({ hints }: DriftView): readonly Block[] {
+/** Whose the resource is, if its stack is not in the repository. */
+function formatAbsence({ stack = '', absence }: UnownedResource): string {
+  return absence === undefined ? '' : `of the stack ${quoteIfNeeded(stack)}, which is not in this repository`;
+}
+
+function listHintBlocks(hints: readonly string[]): readonly Block[] {
   return hints.length === 0 ? [] : [{ block: 'list', items: hints, weight: 'always' }];
 }

@@ -1,4 +1,6 @@
-import { formatAction } from '../../model/change.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
+import { formatAction, isProtected } from '../../model/change.ts';
+import { countDangersByGroup } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -17,15 +19,37 @@ import {
   toCode,
 } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
-import type { ChangeHead, ChangeView, SummaryClauseView } from '../view/change-view.ts';
+import {
+  type ChangeShare,
+  countUnchanged,
+  createFieldContext,
+  formatReason,
+  formatWarningNote,
+  GLYPHS,
+  listChangeNotes,
+  listResourceSummaryClauses,
+  type SummaryClauseView,
+} from '../view/change-wording.ts';
 import {
   type DangerView,
   findDangerSourcePlace,
+  formatDangerCounts,
   isFieldCoveredByDanger,
+  listDangerViews,
   splitAtBackticks,
 } from '../view/danger-view.ts';
 import { createPlaceLinks } from '../view/diagnostic-view.ts';
-import type { FieldView } from '../view/field-view.ts';
+import { quoteIfNeeded } from '../view/escape.ts';
+import {
+  createDifferenceView,
+  type FieldView,
+  formatPathWithTargetName,
+  listNonDefaultFieldViews,
+  listTokenCommandFields,
+  type ResourceNames,
+} from '../view/field-view.ts';
+import { formatOwner } from '../view/plan-wording.ts';
+import { formatSeverityCounts } from '../view/wording.ts';
 
 /** What `findPlace` needs of an entry, a danger or a field. */
 type Placed = Parameters<typeof findDangerSourcePlace>[0];
@@ -52,15 +76,20 @@ export function listDiagnosticsBlocks(diagnostics: readonly Diagnostic[]): reado
   return diagnostics.length === 0 ? [] : [{ block: 'diagnostics', diagnostics }];
 }
 
+/** Such as `3 dangers (2 access, 1 secrets)`. */
+function formatDangerCount(dangers: readonly DangerView[]): string {
+  return formatDangerCounts(countDangersByGroup(dangers));
+}
+
 /** Empty if there are no dangers. */
 export function listDangersBlocks(
-  { dangers, dangerCount }: { readonly dangers: readonly DangerView[]; readonly dangerCount: string },
+  dangers: readonly DangerView[],
   { findPlace, entries }: DangerContext,
 ): readonly DangersBlock[] {
   if (dangers.length === 0) return [];
   const anchors = new Map(entries.toReversed().map(({ address, anchor }) => [address, anchor]));
   const lines = dangers.map((one) => ({ ...createDangerLine(one, findPlace), entry: anchors.get(one.address) }));
-  return [{ block: 'dangers', count: dangerCount, dangers: lines }];
+  return [{ block: 'dangers', count: formatDangerCount(dangers), dangers: lines }];
 }
 
 export function createDangerLine(danger: DangerView, findPlace: FindPlaceLink): DangerLine {
@@ -111,48 +140,67 @@ export function createField(
 
 export interface EntryContext {
   readonly anchor: string;
+  readonly names: ResourceNames;
   readonly findPlace: FindPlaceLink;
+  /** Warnings that the change causes. */
+  readonly warnings?: readonly Diagnostic[] | undefined;
 }
 
-export function createChangeEntry(
-  head: ChangeHead,
-  show: () => ChangeView,
-  { anchor, findPlace }: EntryContext,
-): Entry {
-  const { action, glyph, kind, address, id, reason, protect, owner, change, isContinued } = head;
-  const dangerGroups = (change.dangers ?? []).map(({ group }) => group);
+/** A change in one part of a plan. Only its first part has facts about the whole change. */
+export function createChangeEntry(share: ChangeShare, context: EntryContext): Entry {
+  const { change, action, isContinued } = share;
+  const { kind, address, live, dangers = [], duplicateOf } = change;
   return {
-    anchor,
-    glyph,
-    kind,
-    address,
-    id,
-    isDuplicate: change.duplicateOf !== undefined,
+    anchor: context.anchor,
+    glyph: GLYPHS[action],
+    kind: quoteIfNeeded(kind),
+    address: quoteIfNeeded(address),
+    id: live === undefined ? undefined : quoteIfNeeded(live.id),
+    isDuplicate: duplicateOf !== undefined,
     isContinued,
     group: action,
     label: formatAction(action),
-    reason,
-    isProtected: protect && !isContinued,
-    owner,
-    dangerGroups,
-    isHeeded: action === 'delete' || action === 'replace' || (dangerGroups.length > 0 && !isContinued),
-    describe: () => describeChange(show(), findPlace),
+    reason: isContinued ? undefined : formatReason(change),
+    isProtected: isProtected(change) && !isContinued,
+    owner: formatOwner(change),
+    dangerGroups: dangers.map(({ group }) => group),
+    isHeeded: action === 'delete' || action === 'replace' || (dangers.length > 0 && !isContinued),
+    describe: () => describeChange(share, context),
   };
 }
 
-/** A change of a plan in full. */
-export function describeChange(view: ChangeView, findPlace: FindPlaceLink): EntryDetails {
-  const { traits, dangers, notes, warnings, fields, lost, unchanged } = view;
-  const context = { change: view.change, place: findPlace(view), dangers, findPlace };
+/** What differs: of a create, all fields that are not at their defaults. */
+export function describeChange(
+  share: ChangeShare,
+  { names, findPlace, warnings = [] }: Omit<EntryContext, 'anchor'>,
+): EntryDetails {
+  const { change, action, differences, isContinued } = share;
+  const { duplicateOf, kind, token } = change;
+  const said = duplicateOf === undefined && !isContinued ? warnings.map(formatWarningNote) : [];
+  const context = createFieldContext(share, names);
+  const created = action === 'create' ? change.desired : undefined;
+  const deleted = action === 'delete' ? change.live?.spec : undefined;
+  const described = created ?? deleted;
+  const dangers = isContinued ? [] : listDangerViews([change], names);
+  const [first] = differences;
+  const place = findPlace({ change, manifestPath: first && formatPathWithTargetName(first.path, context) });
+  const fields = [
+    ...(created === undefined
+      ? differences.map((difference) => createDifferenceView(difference, context))
+      : listNonDefaultFieldViews(created, 'added', context)),
+    ...(isContinued ? [] : listTokenCommandFields(token)),
+  ];
+  const lost = deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', context);
   return {
-    place: context.place,
-    traits: traits.map(formatTrait),
+    place,
+    traits:
+      described === undefined ? [] : listResourceSummaryClauses(findKind(kind), described, names).map(formatTrait),
     dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
-    notes,
-    warnings,
-    fields: fields.map((field) => createField(field, context)),
-    lost: lost.map((field) => createField(field, context)),
-    unchanged,
+    notes: isContinued ? [] : [...listChangeNotes(change, names), ...said],
+    warnings: said,
+    fields: fields.map((field) => createField(field, { change, place, dangers, findPlace })),
+    lost: lost.map((field) => createField(field, { change, place, dangers, findPlace })),
+    unchanged: isContinued ? 0 : countUnchanged(change),
   };
 }
 
@@ -181,9 +229,10 @@ export function createEntriesBlocks<Item>(
 export const BY_ACTION = { by: 'Action', hasLabels: true, hasNext: false } as const;
 
 /** Sentences that point to diagnostics and dangers. Empty texts are left out by `listSaid`. */
-export function listPointers(found: string, dangerCount: string): readonly Sentence[] {
+export function listPointers(diagnostics: readonly Diagnostic[], dangers: readonly DangerView[]): readonly Sentence[] {
+  const dangerCount = formatDangerCount(dangers);
   return [
-    { role: 'pointer', to: 'diagnostics', text: found, tone: 'warning' },
+    { role: 'pointer', to: 'diagnostics', text: formatSeverityCounts(diagnostics), tone: 'warning' },
     { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
   ];
 }

@@ -1,7 +1,17 @@
-import { ACTIONS, formatChangeAddress, listShownActions } from '../../model/change.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import type { Plan } from '../../model/plan.ts';
+import { createWriteRequestLine } from '../../kinds/request-body.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
+import {
+  ACTIONS,
+  type Change,
+  countActions,
+  formatAction,
+  formatChangeAddress,
+  listShownActions,
+} from '../../model/change.ts';
+import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
+import { isBlockedByDependency, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { Write } from '../../model/write.ts';
 import {
   type Block,
   type CountsBlock,
@@ -16,19 +26,29 @@ import {
   toCode,
 } from '../document.ts';
 import type { FormatOptions, PlanReport } from '../report.ts';
+import { listPlanParts } from '../view/change-wording.ts';
 import { formatShortList, listDangerViews } from '../view/danger-view.ts';
-import { DUE_DAYS } from '../view/due-view.ts';
+import { toPrintableDiagnostic, toPrintableViolation } from '../view/diagnostic-view.ts';
+import { DUE_DAYS, listDue } from '../view/due-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import { collectPlanAddressesById, createPlanView, type PlanView, type WriteView } from '../view/plan-view.ts';
+import type { ResourceNames } from '../view/field-view.ts';
+import { listLeftNotes, listSpellingNotes } from '../view/left-values.ts';
+import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from '../view/plan-headline.ts';
 import {
   ACTION_COUNT_LABELS,
+  describeTargetLimit,
   formatBlockingRuleCount,
   formatExitSentence,
+  formatPlanOrApplyTitle,
+  formatPlanSummary,
+  formatRehearsalSentence,
   formatRequestDependencies,
+  formatRequestSentence,
   PLAN_LIST_HEADINGS,
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
-import { formatCount, shortenCommit } from '../view/wording.ts';
+import { redactPlan } from '../view/redact.ts';
+import { formatCount, formatSkippedSentence, formatWriteName, shortenCommit } from '../view/wording.ts';
 import {
   BY_ACTION,
   createChangeEntry,
@@ -48,45 +68,69 @@ import {
 } from './findings.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
-export function createPlanDocument({ plan, blocking }: PlanReport, options: FormatOptions): Document {
+export function createPlanDocument({ plan: whole, blocking }: PlanReport, options: FormatOptions): Document {
   const { isPart = false, scope = '', applyCommand } = options;
-  const view = createPlanView({ ...plan, violations: blocking }, options);
+  const plan = redactPlan({ ...whole, violations: blocking });
+  const { changes, diagnostics, writes, made } = plan;
+  const names = collectPlanAddressesById(plan);
   const findPlace = createPlaceFinder(plan, options);
-  const parts = view.parts.map(({ heading, changes: items }) => ({ heading, items }));
-  const changes = createEntriesBlocks(parts, { ...BY_ACTION, hasOwners: view.hasOwners }, (change, number) =>
-    createChangeEntry(change, change.show, { anchor: `${scope}change-${number}`, findPlace }),
+  const { caused, apart } = divideDiagnostics(plan);
+  const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
+  const hasOwners = plan.ownerLabel !== undefined;
+  const parts = createEntriesBlocks(shares, { ...BY_ACTION, hasOwners }, (share, number) =>
+    createChangeEntry(share, {
+      anchor: `${scope}change-${number}`,
+      names,
+      findPlace,
+      warnings: caused.get(share.change.address),
+    }),
   );
-  const { violations, diagnostics } = view;
-  const entries = changes.flatMap((block) => block.entries);
+  const dangers = listDangerViews(changes, names);
+  const entries = parts.flatMap((block) => block.entries);
+  const shown = apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic);
+  const isEmpty = isEmptyPlan(plan);
+  const summary = formatPlanSummary({ ...plan, names, totals: countActions(changes), isEmpty });
+  const isRefused = hasErrors(diagnostics) || blocking.length > 0 || isBlockedByDependency(plan);
+  const result = { isApplicable: !isEmpty && !isRefused, isIncomplete: isIncomplete(plan) };
   return {
     command: 'plan',
     subject: plan.stack,
-    title: view.title,
-    headline: view.headline,
-    notes: view.notes,
-    conclusion: [...listSentences(view), ...listExitSentences(options, view)],
+    title: formatPlanOrApplyTitle('plan', plan),
+    headline: formatPlanHeadline(plan, isEmpty),
+    // A release needs no note on its targets, because it is always limited to some addresses.
+    notes: plan.mode === 'release' ? [] : listLimitNotes(plan),
+    conclusion: [
+      ...listSaid([
+        { role: 'result', text: summary, tone: 'strong' },
+        { role: 'fact', text: formatRequests(plan, { isPart, isEmpty, isRefused }), tone: 'muted' },
+        { role: 'pointer', to: 'violations', text: formatBlockingRuleCount(blocking.length), tone: 'error' },
+        ...listPointers(diagnostics, dangers),
+      ]),
+      ...listExitSentences(options, result),
+    ],
     next: [],
     blocks: [
-      ...(isPart ? [] : listCountsBlocks(view)),
-      ...(violations.length === 0 ? [] : [{ block: 'violations', violations } as const]),
-      ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'error')),
-      ...(isPart ? [] : listDangersBlocks(view, { findPlace, entries })),
-      ...changes,
-      ...listOpenBlocks(view.open, options),
-      ...listListBlocks('done', view.done, 'warning'),
-      ...listDiagnosticsBlocks(diagnostics.filter(({ severity }) => severity === 'warning')),
-      ...listListBlocks('lint', view.lint.map(formatLint), 'warning'),
-      ...listUnchangedBlocks(view, options),
-      ...listRequestTables(view.writes),
+      ...(isPart ? [] : listCountsBlocks(plan)),
+      ...listViolationsBlocks(blocking),
+      ...listDiagnosticsBlocks(shown.filter(({ severity }) => severity === 'error')),
+      ...(isPart ? [] : listDangersBlocks(dangers, { findPlace, entries })),
+      ...parts,
+      ...listOpenBlocks(changes, options),
+      ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
+      ...listDiagnosticsBlocks(shown.filter(({ severity }) => severity === 'warning')),
+      ...listListBlocks('lint', listLintItems(apart.filter(isLintWarning)), 'warning'),
+      ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
+      ...listDueTables(changes, made?.at),
+      ...listRequestTables(writes),
     ],
-    applyCommand: view.isApplicable ? applyCommand : undefined,
+    applyCommand: result.isApplicable ? applyCommand : undefined,
     origin: formatOrigin(plan, options),
     ...describeFindings(options, () => [
       ...blocking.map(createViolationFinding),
-      ...plan.diagnostics.map(createDiagnosticFinding),
+      ...diagnostics.map(createDiagnosticFinding),
       ...listChangeFindings(plan),
     ]),
-    addresses: plan.changes.map(({ address }) => toPrintable(address)),
+    addresses: changes.map(({ address }) => toPrintable(address)),
     version: plan.tool.version,
   };
 }
@@ -113,26 +157,61 @@ function listChangeFindings(plan: Plan): readonly Finding[] {
   });
 }
 
-function listSentences({ summary, requests, violations, found, dangerCount }: PlanView): readonly Sentence[] {
-  const blocked = violations.length === 0 ? '' : formatBlockingRuleCount(violations.length);
-  return listSaid([
-    { role: 'result', text: summary, tone: 'strong' },
-    { role: 'fact', text: requests, tone: 'muted' },
-    { role: 'pointer', to: 'violations', text: blocked, tone: 'error' },
-    ...listPointers(found, dangerCount),
-  ]);
+function listViolationsBlocks(violations: readonly SafetyViolation[]): readonly Block[] {
+  return violations.length === 0 ? [] : [{ block: 'violations', violations: violations.map(toPrintableViolation) }];
+}
+
+/** The read requests, those of an apply, the rehearsal, and what is skipped. */
+function formatRequests(
+  plan: Plan,
+  { isPart, isEmpty, isRefused }: { readonly isPart: boolean; readonly isEmpty: boolean; readonly isRefused: boolean },
+): string {
+  const sentences = [
+    formatRequestSentence(plan, { isApplied: !isEmpty && !hasErrors(plan.diagnostics), isPart }),
+    isRefused ? '' : formatRehearsalSentence(plan),
+    formatSkippedSentence(plan.skipped),
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+/** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other diagnostics. */
+function divideDiagnostics({ changes, diagnostics }: Plan): {
+  readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
+  readonly apart: readonly Diagnostic[];
+} {
+  const shown = changes.filter(({ action, duplicateOf }) => action !== 'no-op' && duplicateOf === undefined);
+  const addresses = new Set<string>(shown.map(({ address }) => address));
+  const isCaused = ({ severity, isOfChange, address = '' }: Diagnostic): boolean =>
+    severity === 'warning' && isOfChange === true && addresses.has(address);
+  return {
+    caused: Map.groupBy(diagnostics.filter(isCaused), ({ address = '' }) => address),
+    apart: diagnostics.filter((one) => !isCaused(one)),
+  };
+}
+
+/** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */
+export function listLimitNotes({
+  targets,
+  exclusions,
+  crossStackReferences = {},
+}: Pick<Plan, 'targets' | 'exclusions' | 'crossStackReferences'>): readonly string[] {
+  const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
+    return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
+  });
+  return [...describeTargetLimit(targets, exclusions), ...waits];
 }
 
 export function listExitSentences(
   { command, exitCode }: Pick<FormatOptions, 'command' | 'exitCode'>,
-  view: Pick<PlanView, 'isApplicable' | 'isIncomplete'>,
+  result: { readonly isApplicable: boolean; readonly isIncomplete: boolean },
 ): readonly Sentence[] {
-  return listSaid([{ role: 'fact', text: formatExitSentence(command, exitCode, view), tone: 'error' }]);
+  return listSaid([{ role: 'fact', text: formatExitSentence(command, exitCode, result), tone: 'error' }]);
 }
 
 /** The numbers of resources by action. A plan with errors has none to approve. */
-function listCountsBlocks({ totals, diagnostics }: PlanView): readonly CountsBlock[] {
+function listCountsBlocks({ changes, diagnostics }: Plan): readonly CountsBlock[] {
   if (hasErrors(diagnostics)) return [];
+  const totals = countActions(changes);
   const counts = listShownActions(ACTIONS, totals).map((action) => ({
     group: action,
     label: ACTION_COUNT_LABELS[action],
@@ -150,23 +229,38 @@ export function listListBlocks(
   return items.length === 0 ? [] : [{ block: 'list', heading: PLAN_LIST_HEADINGS[list], items, weight }];
 }
 
-/** Notes on resources that stay as they are, which `--compact` counts, and a table of what is due soon. */
-export function listUnchangedBlocks(
-  { unchanged, due }: Pick<PlanView, 'unchanged' | 'due'>,
-  { compact = false }: Pick<FormatOptions, 'compact'>,
-): readonly Block[] {
-  const notes = listListBlocks('unchanged', unchanged, 'rest').map((block) => ({ ...block, limit: MAX_NOTES }));
+/** Notes on resources that stay as they are, which `--compact` counts. */
+export function listUnchangedBlocks({
+  changes,
+  names,
+  options: { compact = false },
+}: {
+  readonly changes: readonly Change[];
+  readonly names: ResourceNames;
+  readonly options: FormatOptions;
+}): readonly Block[] {
+  const unchanged = changes.flatMap((change) => listUnchangedNotes(change, names));
+  if (!compact || unchanged.length === 0)
+    return listListBlocks('unchanged', unchanged, 'rest').map((block) => ({ ...block, limit: MAX_NOTES }));
   const count = `${formatCount(unchanged.length, 'note')} on resources that are left as they are: shown without --compact.`;
-  return [
-    ...(compact && unchanged.length > 0 ? [{ block: 'list', items: [count], weight: 'rest' } as const] : notes),
-    ...listDueTables(due),
-  ];
+  return [{ block: 'list', items: [count], weight: 'rest' }];
+}
+
+/** What an apply leaves as it is, and why. */
+function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
+  const { notes = [] } = change;
+  const address = formatChangeAddress(change);
+  return [...notes, ...listLeftNotes(change, names), ...listSpellingNotes(change)].map(
+    (note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`,
+  );
 }
 
 /** The maximum number of notes on unchanged resources that a terminal shows. */
 const MAX_NOTES = 20;
 
-function listDueTables(due: PlanView['due']): readonly TableBlock[] {
+/** A table of what is due soon. `from`: the time of the report. */
+export function listDueTables(changes: readonly Change[], from: string | undefined): readonly TableBlock[] {
+  const due = listDue(changes, from);
   if (due.length === 0) return [];
   return [
     {
@@ -185,37 +279,55 @@ function listDueTables(due: PlanView['due']): readonly TableBlock[] {
 
 /** The new resources that are open on purpose. `--compact` names the first ones on one line. */
 function listOpenBlocks(
-  open: PlanView['open'],
+  changes: readonly Change[],
   { compact = false }: Pick<FormatOptions, 'compact'>,
 ): readonly ListBlock[] {
+  const open = changes.filter(({ action, isOpenToEveryone }) => action === 'create' && isOpenToEveryone === true);
   if (!compact || open.length === 0) return listListBlocks('open', open.map(formatOpen), 'warning');
-  const names = formatShortList(open.map(({ address }) => address));
+  const names = formatShortList(open.map(({ address }) => quoteIfNeeded(address)));
   return [{ block: 'list', items: [`${PLAN_LIST_HEADINGS.open}: ${names}`], weight: 'warning' }];
 }
 
-function formatOpen({ address, said }: PlanView['open'][number]): Text {
-  return [toCode(address), said === '' ? '' : `: ${said}`];
+/** What everyone may do, such as `may bind anything`, if the kind has words for it. */
+function formatOpen({ address, kind }: Change): Text {
+  const lists = findKind(kind)?.specFields.filter(([, { restriction }]) => restriction === 'allow-list-or-all') ?? [];
+  const said = lists.map(([, { summary }]) => summary?.unset ?? '').join(', ');
+  return [toCode(quoteIfNeeded(address)), said === '' ? '' : `: ${said}`];
 }
 
-/** Lint warnings of one rule. Positions are code, so that users can copy them. */
-function formatLint({ rule, places }: PlanView['lint'][number]): Text {
-  const spans = places.flatMap(({ place, said }, index): readonly Span[] => [
-    index === 0 ? '' : ', ',
-    ...(place === undefined ? [] : [toCode(`${place.file}:${place.line}:${place.column}`), said === '' ? '' : ' ']),
-    said,
-  ]);
-  return [toCode(rule), ': ', ...spans.filter((span) => span !== '')];
+/** What an approved plan contains and is done already. */
+function formatDone({ action, address, paths }: NonNullable<Plan['done']>[number]): string {
+  const part = paths === undefined ? '' : `: ${paths.map(toPrintable).join(', ')}`;
+  return `${formatAction(action)} ${quoteIfNeeded(address)}${part}`;
 }
 
-function listRequestTables(writes: readonly WriteView[]): readonly TableBlock[] {
+/** Lint warnings that no change causes, by rule: `edgewise validate` shows them in full. Users can copy the positions. */
+function listLintItems(warnings: readonly Diagnostic[]): readonly Text[] {
+  return [...Map.groupBy(warnings, ({ code }) => code)].map(([rule, found]): Text => {
+    const spans = found.map(toPrintableDiagnostic).flatMap(({ message, address, place }, index): readonly Span[] => {
+      const start = index === 0 ? '' : ', ';
+      if (place === undefined) return [start, message];
+      const said = address === undefined ? '' : `(${address})`;
+      return [start, toCode(`${place.file}:${place.line}:${place.column}`), said === '' ? '' : ' ', said];
+    });
+    return [toCode(rule), ': ', ...spans.filter((span) => span !== '')];
+  });
+}
+
+function listRequestTables(writes: readonly Write[]): readonly TableBlock[] {
   if (writes.length === 0) return [];
-  const rows = mapLazily(writes, ({ number, id, method, path, reason, ...write }) => ({
-    cells: [
-      [toCode(`[${number}] ${method} ${path}`)],
-      [toCode(id), `: ${reason}`],
-      formatRequestDependencies(write).join('; '),
-    ],
-  }));
+  const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
+  const rows = mapLazily(writes, (write, index) => {
+    const { method, path } = createWriteRequestLine(write);
+    const waitsFor = write.dependsOn.flatMap((id) => numbers.get(id) ?? []);
+    return {
+      cells: [
+        [toCode(`[${index + 1}] ${method} ${toPrintable(path)}`)],
+        [toCode(formatWriteName(write)), `: ${toPrintable(write.reason)}`],
+        formatRequestDependencies({ waitsFor, last: write.last }).join('; '),
+      ],
+    };
+  });
   return [
     {
       block: 'table',

@@ -1,3 +1,4 @@
+import { countDangersByGroup } from '../../model/danger.ts';
 import { isIncomplete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import {
@@ -11,16 +12,21 @@ import {
   type TableBlock,
 } from '../document.ts';
 import type { FormatOptions, Report, StackReportPart, StacksRunReport } from '../report.ts';
+import { formatDangerCounts } from '../view/danger-view.ts';
 import {
-  createStacksView,
+  formatRunHeadline,
+  formatRunSummary,
+  formatRunTitle,
   formatUnchangedStacksHeading,
   isShownWithEarlierStack,
   listRemovedStackSentences,
   listRowIndexesInOrder,
+  listStackDangers,
+  listStackRows,
+  type StackOwnerDangers,
   type StackRow,
-  type StacksView,
   withErrorsOnce,
-} from '../view/stacks-view.ts';
+} from '../view/run-wording.ts';
 import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
 import { createFinding } from './findings.ts';
 import { listExitSentences } from './plan.ts';
@@ -35,9 +41,11 @@ export function createRunDocument(
   createDocument: (report: Report, options: FormatOptions) => Document,
 ): Document {
   const run = withErrorsOnce(given);
-  const view = createStacksView(run);
-  const parts = listRowIndexesInOrder(view).flatMap((index): readonly IndexedPart[] => {
-    const [row, part] = [view.rows[index], run.parts[index]];
+  const rows = listStackRows(run.parts);
+  const dangers = listStackDangers(run.parts);
+  const bad = rows.filter(({ isBad }) => isBad).length;
+  const parts = listRowIndexesInOrder(rows, dangers).flatMap((index): readonly IndexedPart[] => {
+    const [row, part] = [rows[index], run.parts[index]];
     if (row === undefined || part === undefined || row.isQuiet) return [];
     const scope = `s${index + 1}-`;
     const own = { ...part.options, command: run.command, exitCode: part.exitCode };
@@ -46,20 +54,19 @@ export function createRunDocument(
       isShownWithEarlierStack(part) || part.isShown === true ? undefined : createDocument(part.report, shown);
     return [{ index, block: createPartBlock(row, { document, anchor: `${scope}stack` }) }];
   });
-  const { headline, summary } = view;
   return {
     command: `${run.command}-stacks`,
     // Each job of a matrix names its stack, and has a comment of its own.
     subject: [run.root, ...(run.names ?? [])].join(' '),
-    about: view.title,
-    headline,
+    about: formatRunTitle(run),
+    headline: formatRunHeadline(run.parts, { bad, isDangerous: dangers.length > 0 }),
     notes: [],
-    conclusion: [{ role: 'fact', text: summary }, ...listRunExitSentences(run, options)],
+    conclusion: [{ role: 'fact', text: formatRunSummary(run, rows) }, ...listRunExitSentences(run, options)],
     next: [],
     blocks: [
-      ...listDangersOfStacks(view, { parts, run, options }),
+      ...listDangersOfStacks(dangers, { parts, run, options }),
       ...parts.map(({ block }) => block),
-      ...listStackTables(view.rows, run),
+      ...listStackTables(rows, run),
     ],
     applyCommand: run.applyCommand,
     origin: parts.map(({ block }) => block.document?.origin).find((origin) => origin !== undefined),
@@ -104,7 +111,7 @@ interface RunContext {
   readonly options: FormatOptions;
 }
 
-function listDangersOfStacks({ dangers, dangerCount }: StacksView, context: RunContext): readonly DangersBlock[] {
+function listDangersOfStacks(dangers: readonly StackOwnerDangers[], context: RunContext): readonly DangersBlock[] {
   if (dangers.length === 0) return [];
   const lines = dangers.flatMap(({ index, title, owner, dangers: found }): readonly DangerLine[] => {
     const { anchor = '', document } = context.parts.find((part) => part.index === index)?.block ?? {};
@@ -120,7 +127,7 @@ function listDangersOfStacks({ dangers, dangerCount }: StacksView, context: RunC
       entry: anchors.get(danger.address),
     }));
   });
-  return [{ block: 'dangers', count: dangerCount, dangers: lines }];
+  return [{ block: 'dangers', count: formatDangerCounts(countDangersByGroup(lines)), dangers: lines }];
 }
 
 function createFinderOfPart({ report, options: own }: StackReportPart, options: FormatOptions): FindPlaceLink {

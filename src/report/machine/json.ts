@@ -21,7 +21,7 @@ import { toFileJson } from '../../model/secret-value.ts';
 import { formatSummary } from '../document.ts';
 import { createDocument } from '../documents/create-document.ts';
 import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
-import { createApplyView } from '../view/apply-view.ts';
+import { listNextSteps } from '../view/apply-wording.ts';
 import { numberPlan, redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
@@ -191,7 +191,7 @@ function createApplyEntry(
       })),
       tokens: result.tokens,
       lookUps: result.lookUps,
-      next: createApplyView(plan, result).next,
+      next: listNextSteps(plan, result),
       diagnostics: [...result.diagnostics, ...diagnostics],
       error: error && createErrorDocument(error),
     },

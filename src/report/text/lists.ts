@@ -6,7 +6,7 @@ import type { LintRuleRow, SettingRow, TextStyleOptions } from '../report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
-import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../view/stacks-view.ts';
+import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../view/run-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createPainter, isTooWide, padToWidth, renderTable, type TableColumn, wrapWithPrefix } from './layout.ts';
 

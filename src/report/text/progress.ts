@@ -4,7 +4,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextStyleOptions } from '../report.ts';
-import { formatNotStarted } from '../view/apply-view.ts';
+import { formatNotStarted } from '../view/apply-wording.ts';
 import { clipToColumns } from '../view/escape.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';

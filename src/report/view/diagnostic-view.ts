@@ -3,11 +3,11 @@ import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Place } from '../../model/place.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { ErrorBlock, PlaceLink } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
-import { toPrintableLines } from './escape.ts';
+import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 
 /** Makes every text of the diagnostic printable. Only remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
@@ -20,6 +20,18 @@ export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
     place: place && toPrintablePlace(place),
     related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
   };
+}
+
+/** Makes every text of the violation printable, and leaves out addresses that the message names. */
+export function toPrintableViolation(violation: SafetyViolation): SafetyViolation {
+  const message = toPrintable(violation.message);
+  const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
+  const places = violation.places?.map((one) => ({
+    message: toPrintable(one.message),
+    place: toPrintablePlace(one.place),
+  }));
+  const remedy = toPrintableLines(violation.remedy).join('\n');
+  return { ...violation, message, remedy, addresses, places };
 }
 
 export function toPrintablePlace(place: Place): Place {

@@ -252,9 +252,9 @@ function formatList(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 
-/** Returns, for example, `2 safety rules block this plan`. */
+/** Returns, for example, `2 safety rules block this plan`. Empty if there are none. */
 export function formatBlockingRuleCount(number: number): string {
-  return `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
+  return number === 0 ? '' : `${formatCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
 /** Returns, for example, `3 fields unchanged`. Without it, readers would look for further fields. */

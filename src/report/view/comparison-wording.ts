@@ -1,61 +1,25 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
-import { findKind } from '../../kinds/tables/registry.ts';
-import { type Change, formatAction } from '../../model/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Change } from '../../model/change.ts';
 import { isJsonArray, type Json, toCanonicalJson } from '../../model/json.ts';
 import {
   type ChangedSide,
   type ExtraChange,
   type ExtraField,
   HIDDEN_VALUES_PATH,
-  isSamePlan,
   type MemberDifference,
   type PlanComparison,
 } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';
-import { type ChangeView, createChangeView } from './change-view.ts';
-import { listDangerViews } from './danger-view.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
-import {
-  createDifferenceView,
-  type FieldValueLine,
-  type FieldView,
-  listTokenCommandFields,
-  type ResourceNames,
-  type ValueRenderingContext,
-} from './field-view.ts';
-import { collectPlanAddressesById } from './plan-view.ts';
-import { redactComparison } from './redact.ts';
-import { formatCount, formatReportSubject } from './wording.ts';
-
-/** The differences between two plans as printable texts in reading order. */
-interface ComparisonView {
-  readonly title: string;
-  /** The result in one sentence. */
-  readonly summary: string;
-  /** What the user must do. Absent if there is nothing to do. */
-  readonly remedy?: string;
-  /** Settings, options and consents that differ, each in one sentence. */
-  readonly members: readonly string[];
-  /** Changes that only the later plan has, then changes that only the earlier plan has. No part is empty. */
-  readonly parts: readonly OneSidedChanges[];
-  /** The errors of the later plan. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Whether the later plan is not as approved or as shown. */
-  readonly isRefused: boolean;
-}
-
-/** Changes that only one of the plans has. */
-interface OneSidedChanges {
-  readonly part: 'more' | 'less';
-  readonly heading: string;
-  readonly changes: readonly ChangeView[];
-}
+import { createDifferenceView, type FieldValueLine, type FieldView, type ValueRenderingContext } from './field-view.ts';
+import { formatCount } from './wording.ts';
 
 /** What the user must do if the plan is not as approved or as shown. */
-function formatComparisonRemedy(command: 'apply' | 'question', members: readonly MemberDifference[]): string {
+export function formatComparisonRemedy(
+  command: ComparisonReport['command'],
+  members: readonly MemberDifference[],
+): string {
   if (command === 'question') return 'Nothing was written. Run the command again to see the new plan.';
   const hasOption = members.some(({ name }) => name.startsWith('--'));
   return hasOption
@@ -63,32 +27,8 @@ function formatComparisonRemedy(command: 'apply' | 'question', members: readonly
     : 'Nothing was written. Make a new plan and have it approved.';
 }
 
-export function createComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
-  const redacted = redactComparison(comparison);
-  const { before, after, members, more, less } = redacted;
-  const words = chooseWords(command, names);
-  const ids = new Map([...collectPlanAddressesById(before), ...collectPlanAddressesById(after)]);
-  const isSame = isSamePlan(redacted);
-  const parts = [
-    createPart('more', more, { heading: words.more, other: words.before, names: ids }),
-    createPart('less', less, { heading: words.less, other: words.after, names: ids }),
-  ];
-  return {
-    title:
-      command === 'diff'
-        ? `Plans for ${formatReportSubject(after)} compared`
-        : `Plan for ${formatReportSubject(after)} against ${words.names.before}`,
-    summary: formatSummary(redacted, words),
-    ...(command !== 'diff' && !isSame && { remedy: formatComparisonRemedy(command, members) }),
-    members: members.map((member) => formatComparedMember(member, words)),
-    parts: parts.filter(({ changes }) => changes.length > 0),
-    diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic),
-    isRefused: command !== 'diff' && !isSame,
-  };
-}
-
 /** The words for the earlier and the later plan, the headings of the parts, and the names of the plan files. */
-interface Words {
+export interface ComparisonWords {
   readonly before: string;
   readonly after: string;
   readonly more: string;
@@ -97,7 +37,10 @@ interface Words {
   readonly isDiff: boolean;
 }
 
-function chooseWords(command: ComparisonReport['command'], names: ComparisonReport['names']): Words {
+export function chooseComparisonWords(
+  command: ComparisonReport['command'],
+  names: ComparisonReport['names'],
+): ComparisonWords {
   const [before, after] = [toPrintable(names.before), toPrintable(names.after)];
   const printable = { before, after };
   if (command === 'diff')
@@ -120,7 +63,7 @@ function chooseWords(command: ComparisonReport['command'], names: ComparisonRepo
   };
 }
 
-function formatSummary(comparison: PlanComparison, { names, isDiff }: Words): string {
+export function formatComparisonSummary(comparison: PlanComparison, { names, isDiff }: ComparisonWords): string {
   const { members, more, less } = comparison;
   const count = members.length + more.length + less.length;
   if (count === 0) return 'Both plans do the same.';
@@ -157,11 +100,14 @@ const SIDES: Readonly<Record<ChangedSide, string>> = {
   both: 'the manifests changed, and it changed at the service',
 };
 
-function listSideNotes(changed: ChangedSide | undefined): readonly string[] {
+export function listSideNotes(changed: ChangedSide | undefined): readonly string[] {
   return changed === undefined ? [] : [SIDES[changed]];
 }
 
-function formatComparedMember({ name, before: from, after: to }: MemberDifference, { before, after }: Words): string {
+export function formatComparedMember(
+  { name, before: from, after: to }: MemberDifference,
+  { before, after }: ComparisonWords,
+): string {
   return `${toPrintable(name)}: ${before}: ${formatMemberValue(from)}; ${after}: ${formatMemberValue(to)}`;
 }
 
@@ -174,64 +120,10 @@ function formatMemberValue(value: Json | undefined): string {
   return toPrintable(texts.join(', '));
 }
 
-interface PartContext {
-  readonly heading: string;
-  /** The word for the other plan, which precedes that plan's value of a field. */
-  readonly other: string;
-  readonly names: ResourceNames;
-}
-
-function createPart(
-  part: OneSidedChanges['part'],
-  extra: readonly ExtraChange[],
-  context: PartContext,
-): OneSidedChanges {
-  return {
-    part,
-    heading: context.heading,
-    changes: extra.map((one) => createExtraChangeView(one, context)),
-  };
-}
-
-/**
- * Shows only what differs from the other plan. If the other plan does not change the resource, shows the whole change,
- * as in a plan.
- */
-function createExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
-  const { change, other, fields, dangers, isWhole, changed } = extra;
-  const { action } = change;
-  if (action === 'no-op') throw new TypeError('a change with the action no-op cannot differ between plans');
-  const share = { change, action, differences: change.differences, isContinued: false };
-  if (isWhole) {
-    const view = createChangeView(share, names);
-    const theirs = other === undefined ? [] : [`${word}: ${formatAction(other.action)}`];
-    return { ...view, notes: [...listSideNotes(changed), ...theirs, ...view.notes] };
-  }
-  const context = { kind: findKind(change.kind), names };
-  const found = listDangerViews([{ ...change, dangers }], names).map(({ group, said }) => `${group}: it ${said}`);
-  const sinks = fields.filter(({ difference }) => difference.path === TOKEN_PATH);
-  return {
-    ...createChangeView({ ...share, differences: [] }, names),
-    dangers: [],
-    notes: [
-      ...found.map((note) => `not as ${word}: ${note}`),
-      ...sinks.flatMap(() => listSinkNotes(change, other, word)),
-    ],
-    fields: [
-      ...fields
-        .filter((field) => !sinks.includes(field))
-        .map((field) => createExtraFieldView(field, { ...context, word, action })),
-      ...sinks.flatMap(() => listTokenCommandFields(change.token, other?.token)),
-    ],
-    lost: [],
-    unchanged: 0,
-  };
-}
-
 /** The path of the token sink among the fields of a change. */
-const TOKEN_PATH = 'token';
+export const TOKEN_PATH = 'token';
 
-function listSinkNotes({ token }: Change, other: Change | undefined, word: string): readonly string[] {
+export function listSinkNotes({ token }: Change, other: Change | undefined, word: string): readonly string[] {
   const format = (sink: Change['token']): string =>
     sink === undefined ? 'its token goes nowhere' : formatTokenNote(sink);
   return [`not as ${word}: ${format(token)}`, `${word}: ${format(other?.token)}`];
@@ -242,7 +134,7 @@ interface ExtraContext extends ValueRenderingContext {
   readonly action: Change['action'];
 }
 
-function createExtraFieldView(field: ExtraField, context: ExtraContext): FieldView {
+export function createExtraFieldView(field: ExtraField, context: ExtraContext): FieldView {
   const { difference, other, changed, isUncompared } = field;
   const { word, action } = context;
   const shown = createDifferenceView(toReadable(difference), context);

@@ -1,138 +1,17 @@
-import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonArray } from '../../model/json.ts';
 import { type ApplyResult, type Outcome, SERVICE_STOPS } from '../../model/outcome.ts';
-import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
-import { toPrintable } from '../../model/printable.ts';
-import type { Message } from '../document.ts';
-import type { FormatOptions } from '../report.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { formatPlanOrApplyTitle } from './plan-wording.ts';
 import {
-  countWriteOutcomes,
   formatCount,
   formatNameList,
-  formatReportSubject,
   formatWriteName,
-  isFullyApplied,
   mapNotStartedWritesById,
   type OutcomeTotals,
 } from './wording.ts';
 
-/** The result of an apply as printable texts in reading order. All formats for people use it. */
-export interface ApplyView {
-  readonly title: string;
-  /** Such as `stack production on https://api.example.com`. */
-  readonly subject: string;
-  /** Whether all writes succeeded, and no token had to be rescued. */
-  readonly isComplete: boolean;
-  readonly totals: OutcomeTotals;
-  /** The totals in one sentence. */
-  readonly summary: string;
-  readonly applied: readonly AppliedWriteView[];
-  /** Writes that the service rejected, or whose effect is unknown. */
-  readonly failed: readonly Message[];
-  /** Writes that were skipped because a write that they depend on was not applied. */
-  readonly skipped: readonly SkippedView[];
-  /**
-   * One sentence on all writes that were not sent because the run was interrupted or the service could not be reached.
-   * Absent if there are no such writes.
-   */
-  readonly notStarted?: string;
-  /** The tokens of new credentials, each with the place where it was delivered. */
-  readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** Sentences on the next steps of the user: after failures, or with values that the service computed. */
-  readonly next: readonly string[];
-}
-
-export interface AppliedWriteView {
-  /** Such as `create TCPEdge/postgres`. */
-  readonly name: string;
-  readonly id?: string | undefined;
-  /** How Edgewise knows that the write was applied. Absent if the response said so. */
-  readonly note?: string | undefined;
-}
-
-/** A write that was not sent, because a write that it waited for was not applied. */
-interface SkippedView {
-  readonly name: string;
-  /** A clause for each dependency that was not applied. */
-  readonly reasons: readonly string[];
-}
-
 type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
-type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
-type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
-
-export function createApplyView(
-  plan: Plan,
-  result: ApplyResult,
-  options: Pick<FormatOptions, 'locate'> = {},
-): ApplyView {
-  const { outcomes, tokens, diagnostics } = result;
-  const totals = countWriteOutcomes(result);
-  const notStarted = mapNotStartedWritesById(outcomes);
-  const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
-  const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
-  return {
-    title: formatPlanOrApplyTitle('apply', plan),
-    subject: formatReportSubject(plan),
-    isComplete: isFullyApplied(result),
-    totals,
-    summary: formatOutcomeTotals(totals),
-    applied: outcomes.filter((one) => one.outcome === 'applied').map(createAppliedView),
-    failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => createFailedView(one, options)),
-    skipped: skipped.map((one) => createSkippedView(one, ends)),
-    ...(notStarted.size > 0 && { notStarted: formatNotStarted(outcomes) }),
-    tokens: tokens.map((one) => ({ ...one, address: quoteIfNeeded(one.address), place: toPrintable(one.deliveredTo) })),
-    diagnostics: diagnostics.map(toPrintableDiagnostic),
-    next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
-  };
-}
-
-function createAppliedView(one: Applied): AppliedWriteView {
-  const note = formatAppliedNote(one);
-  return {
-    name: formatWriteName(one.write),
-    id: one.id === undefined ? undefined : quoteIfNeeded(one.id),
-    note,
-  };
-}
-
-function createFailedView(failed: Failed, options: Pick<FormatOptions, 'locate'>): Message {
-  const { write, message, isUnknown } = failed;
-  const { method, path } = createWriteRequestLine(write);
-  const place = locateFailedWrite(failed, options);
-  const isNamed = message.startsWith(`${method} `);
-  return {
-    name: formatWriteName(write),
-    ...(!isNamed && { request: toPrintable(`${method} ${path}`) }),
-    sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
-    place,
-    hasExcerpt: failed.field !== undefined,
-  };
-}
-
-/** The position of the field that the service named or, if it named none, the start of the manifest. */
-export function locateFailedWrite(
-  { write, field }: Failed,
-  { locate }: Pick<FormatOptions, 'locate'>,
-): Place | undefined {
-  const place = locate?.(write.address, field);
-  return place && toPrintablePlace(place);
-}
-
-function createSkippedView(
-  { write, waitedFor, isKept, message }: Skipped,
-  ends: ReadonlyMap<string, Outcome['outcome']>,
-): SkippedView {
-  const reasons = waitedFor.map((id) => `depends on ${toPrintable(id)}, which ${formatEnd(ends.get(id))}`);
-  return { name: formatWriteName(write), reasons: isKept === true ? [toPrintable(message)] : reasons };
-}
 
 export const RESULT_SECTION_HEADINGS = {
   applied: 'Applied',
@@ -153,14 +32,6 @@ export const INCOMPLETE_APPLY_PREFIX = 'Incomplete: ';
 /** The heading of the plan in the report of its apply. */
 export const PLAN_HEADING = 'The plan';
 
-/** Says how Edgewise knows that a write was applied, if no response said so. */
-function formatAppliedNote(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
-  return 'found' in one ? 'the response could not be used; found by its mark' : undefined;
-}
-
-/** Shown for a write that got no response. */
-const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
-
 /** One sentence on all writes that were not started, with the reason. */
 export function formatNotStarted(outcomes: readonly Outcome[]): string {
   const names = Array.from(mapNotStartedWritesById(outcomes).values(), formatWriteName);
@@ -169,11 +40,6 @@ export function formatNotStarted(outcomes: readonly Outcome[]): string {
     .find((one) => one !== undefined);
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because ${stop === undefined ? 'the run was interrupted' : SERVICE_STOPS[stop]}.`;
-}
-
-function formatEnd(outcome: Outcome['outcome'] | undefined): string {
-  if (outcome === undefined) return 'is not in the plan';
-  return outcome === 'failed' ? 'failed' : `was ${outcome}`;
 }
 
 /** Remedies after an incomplete apply. */
@@ -223,8 +89,13 @@ function listFollowUps(outcome: Outcome): readonly string[] {
   });
 }
 
-/** Remedies for failures, in sentences. Empty if there were no failures. */
-function listNextSteps(
+/** The next steps of the user, in sentences: with values that the service computed, and after failures. */
+export function listNextSteps(plan: Pick<Plan, 'mode' | 'changes'>, result: ApplyResult): readonly string[] {
+  return [...result.outcomes.flatMap(listFollowUps), ...listRemedies(plan, result)];
+}
+
+/** Empty if there were no failures. */
+function listRemedies(
   { mode, changes }: Pick<Plan, 'mode' | 'changes'>,
   { outcomes, tokens, interrupted }: ApplyResult,
 ): readonly string[] {

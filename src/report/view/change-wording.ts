@@ -8,43 +8,36 @@ import {
   type ChangingAction,
   type Difference,
   isAdoptOrTakeOverAction,
-  isProtected,
 } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
-import { type DangerView, formatShortList, listDangerViews, listScalarTexts } from './danger-view.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
+import { formatShortList, listScalarTexts } from './danger-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
-  createDifferenceView,
   type DifferenceCauseNotes,
-  type FieldView,
-  formatPathWithTargetName,
-  listNonDefaultFieldViews,
   listNonDefaultLeaves,
-  listTokenCommandFields,
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
 import { listLeftNotes, listSpellingNotes } from './left-values.ts';
-import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason, formatOwner } from './plan-wording.ts';
+import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:
  * creates of resources that are new or were deleted at the service. `drift`: changes at the service, which the apply
  * will revert.
  */
-export interface PlanPart<Entry = ChangeShare> {
+export interface PlanPart {
   readonly part: 'losses' | 'change' | 'missing' | 'drift';
   /** Absent in a plan without drift. */
   readonly heading?: string | undefined;
   /** Sorted by action, in the order of CHANGE_ACTIONS. Never empty. */
-  readonly changes: readonly Entry[];
+  readonly changes: readonly ChangeShare[];
 }
 
 /** A change with the subset of its differences that one part of the plan shows. */
@@ -95,41 +88,7 @@ function divideByOrigin(change: Change, action: ChangingAction): readonly Share[
   ];
 }
 
-/** A change as one part of a plan shows it. */
-export interface ChangeView {
-  readonly action: ChangingAction;
-  readonly glyph: string;
-  readonly kind: string;
-  readonly address: string;
-  /** The id of the live resource, if there is one. */
-  readonly id?: string | undefined;
-  readonly reason?: string | undefined;
-  /** Notes for the user who approves the plan. */
-  readonly notes: readonly string[];
-  /** The subset of `notes` that are warnings caused by the change. */
-  readonly warnings: readonly string[];
-  /** The dangers by group, the most severe first. */
-  readonly dangers: readonly DangerView[];
-  readonly protect: boolean;
-  /** Clauses that describe a created or deleted resource, such as `listens on …`. */
-  readonly traits: readonly SummaryClauseView[];
-  /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string | undefined;
-  readonly place?: Place | undefined;
-  readonly change: Change;
-  /** The path of the first field that differs, as manifests write it. */
-  readonly manifestPath?: string | undefined;
-  /** The fields that differ. For a create, all fields that are not at their defaults. */
-  readonly fields: readonly FieldView[];
-  /** For a delete, the fields of the deleted resource; otherwise empty. */
-  readonly lost: readonly FieldView[];
-  /** The number of fields that have a value and keep it. */
-  readonly unchanged: number;
-  /** Whether an earlier part shows the other fields of the change. */
-  readonly isContinued: boolean;
-}
-
-const GLYPHS: Readonly<Record<ChangingAction, string>> = {
+export const GLYPHS: Readonly<Record<ChangingAction, string>> = {
   delete: '-',
   replace: '±',
   withhold: '×',
@@ -150,87 +109,19 @@ const ORIGINS: DifferenceCauseNotes = {
   unknown: 'changed here or drifted',
 };
 
-/** Facts about a change that the change itself does not contain. */
-interface ChangeExtras {
-  /** Warnings that the change causes. */
-  readonly warnings?: readonly Diagnostic[] | undefined;
-}
-
-/** What a change is, without what differs. */
-export type ChangeHead = Pick<
-  ChangeView,
-  'action' | 'glyph' | 'kind' | 'address' | 'id' | 'reason' | 'protect' | 'owner' | 'change' | 'isContinued'
->;
-
-/** A change in one part of a plan. `show` creates its view, so that the views of all changes never exist at once. */
-export interface ShownChange extends ChangeHead {
-  readonly show: () => ChangeView;
-}
-
-/** Only the first part of a change has its reason. */
-export function createChangeHead({ change, action, isContinued }: ChangeShare): ChangeHead {
-  const { kind, address, live } = change;
-  return {
-    action,
-    glyph: GLYPHS[action],
-    kind: quoteIfNeeded(kind),
-    address: quoteIfNeeded(address),
-    id: live === undefined ? undefined : quoteIfNeeded(live.id),
-    reason: isContinued ? undefined : formatReason(change),
-    protect: isProtected(change),
-    owner: formatOwner(change),
-    change,
-    isContinued,
-  };
-}
-
-/**
- * Creates the view of a change in one part of a plan. Only the first part of a change shows facts about the whole
- * change.
- */
-export function createChangeView(
-  share: ChangeShare,
-  names: ResourceNames,
-  { warnings = [] }: ChangeExtras = {},
-): ChangeView {
-  const { change, action, differences, isContinued } = share;
-  const said = change.duplicateOf === undefined ? warnings.map(formatWarningNote) : [];
-  const [first] = differences;
-  const context = createFieldContext(share, names);
-  const created = action === 'create' ? change.desired : undefined;
-  const deleted = action === 'delete' ? change.live?.spec : undefined;
-  const described = created ?? deleted;
-  return {
-    ...createChangeHead(share),
-    notes: isContinued ? [] : [...listChangeNotes(change, names), ...said],
-    warnings: isContinued ? [] : said,
-    dangers: isContinued ? [] : listDangerViews([change], names),
-    traits: described === undefined ? [] : listResourceSummaryClauses(findKind(change.kind), described, names),
-    place: change.place && toPrintablePlace(change.place),
-    manifestPath: first && formatPathWithTargetName(first.path, context),
-    fields: [
-      ...(created === undefined
-        ? differences.map((difference) => createDifferenceView(difference, context))
-        : listNonDefaultFieldViews(created, 'added', context)),
-      ...(isContinued ? [] : listTokenCommandFields(change.token)),
-    ],
-    lost: deleted === undefined ? [] : listNonDefaultFieldViews(deleted, 'removed', context),
-    unchanged: isContinued ? 0 : countUnchanged(change),
-  };
-}
-
-function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): ValueRenderingContext {
+/** What the views of the fields of a change need. */
+export function createFieldContext({ change, action }: ChangeShare, names: ResourceNames): ValueRenderingContext {
   return { kind: findKind(change.kind), names, origins: isAdoptOrTakeOverAction(action) ? {} : ORIGINS };
 }
 
 /** The reason for a change. Undefined if its differences explain it. */
-function formatReason({ action, reason, live }: Change): string | undefined {
+export function formatReason({ action, reason, live }: Change): string | undefined {
   if (reason !== undefined) return toPrintable(reason);
   return action === 'adopt' && live !== undefined ? formatDefaultAdoptReason(quoteIfNeeded(live.id)) : undefined;
 }
 
 /** The number of fields that the change keeps, without fields at their defaults. */
-function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
+export function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
   const kind = findKind(kindName);
   const isKept = action === 'update' || action === 'replace' || isAdoptOrTakeOverAction(action);
   if (kind === undefined || desired === undefined || !isKept) return 0;
@@ -240,7 +131,7 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
 }
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
-function formatWarningNote(diagnostic: Diagnostic): string {
+export function formatWarningNote(diagnostic: Diagnostic): string {
   const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
@@ -251,7 +142,7 @@ function formatWarningNote(diagnostic: Diagnostic): string {
  * Notes on a change for the user who approves it: the notes of the plan, and notes that are derived from the change
  * itself, so that an edit of the plan file cannot remove them.
  */
-function listChangeNotes(change: Change, names: ResourceNames): readonly string[] {
+export function listChangeNotes(change: Change, names: ResourceNames): readonly string[] {
   const { action, token, notes = [], validForMs, ignored = [], dangers = [] } = change;
   const isMade = action === 'create' || action === 'replace';
   // The `token` danger, if there is one, already names the token sink.

@@ -1,17 +1,18 @@
-import { countDangersByGroup, DANGER_GROUP_NAMES } from '../../model/danger.ts';
+import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
 import { type Drift, hasDrift, listUnmanaged } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import { isSamePlan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport, Validation } from '../report.ts';
-import { formatOutcomeTotals } from './apply-view.ts';
-import { createComparisonView } from './comparison-view.ts';
-import { type DangerView, formatDangerCounts, listDangerViews } from './danger-view.ts';
+import { formatOutcomeTotals } from './apply-wording.ts';
+import { chooseComparisonWords, formatComparisonSummary } from './comparison-wording.ts';
+import { type DangerView, listDangerViews } from './danger-view.ts';
 import { createFailureView } from './diagnostic-view.ts';
-import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-view.ts';
+import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-wording.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-view.ts';
+import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-headline.ts';
 import { numberStacksRun, redactDrift, redactPlan } from './redact.ts';
 import {
   countWriteOutcomes,
@@ -35,8 +36,6 @@ export interface StackRow {
   readonly said: string;
   /** The minimum time of an apply at the rate limit. Empty if the rate limit delays nothing. */
   readonly time: string;
-  /** Such as `1 warning`. Empty if there are no diagnostics. */
-  readonly found: string;
   /**
    * Whether there is nothing to act on, so that the report has only this row for the stack and no section. In a plan or
    * drift report, lint warnings do not count, because they concern the manifests, not the changes.
@@ -46,26 +45,13 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-interface StackOwnerDangers {
+export interface StackOwnerDangers {
   /** The index of the stack in `parts` of the run. */
   readonly index: number;
   readonly title: string;
   /** Absent if neither the manifest nor the mark names an owner. */
   readonly owner?: string | undefined;
   readonly dangers: readonly DangerView[];
-}
-
-/** A run over many stacks as printable texts. */
-export interface StacksView {
-  readonly title: string;
-  /** The whole run on one line, dangers first. */
-  readonly headline: string;
-  /** The dangers of all stacks. The stack with the most severe danger comes first. */
-  readonly dangers: readonly StackOwnerDangers[];
-  /** Such as `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
-  readonly dangerCount: string;
-  readonly rows: readonly StackRow[];
-  readonly summary: string;
 }
 
 /**
@@ -134,38 +120,33 @@ function selectErrors(report: Report, isNew: (key: string) => boolean): Report {
   return { ...report, failure: { ...failure, diagnostics: select(diagnostics), ...(isShown && { error }) } };
 }
 
-export function createStacksView(run: StacksRunReport): StacksView {
-  const { parts, selection, requests } = run;
+/** The lines of all stacks. */
+export function listStackRows(parts: readonly StackReportPart[]): readonly StackRow[] {
   const names = Map.groupBy(parts, ({ name }) => name);
   const hasOwnName = ({ name }: StackReportPart): boolean => name !== '' && names.get(name)?.length === 1;
-  const rows = parts.map((part) => {
+  return parts.map((part) => {
     const earlier = part.repeated === undefined ? undefined : parts[part.repeated.index];
     const title = earlier && (hasOwnName(earlier) ? quoteIfNeeded(earlier.name) : formatStackTitle(earlier));
     return createStackRow(part, { isOnly: hasOwnName(part), earlier: title });
   });
+}
+
+/** What was selected, what was found, and what it took, in sentences. */
+export function formatRunSummary({ parts, selection, requests }: StacksRunReport, rows: readonly StackRow[]): string {
   const bad = rows.filter(({ isBad }) => isBad).length;
   const counts = [
     ...listContentCounts(parts.filter((_, index) => rows[index]?.isBad === false)),
     ...(bad > 0 ? [`${bad} failed or refused`] : []),
   ];
-  const sentences = [
+  return [
     toPrintable(selection),
     ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`]),
     ...(requests === undefined ? [] : [formatReadRequestsSentence(requests)]),
-  ];
-  const dangers = listStackDangers(parts);
-  return {
-    title: formatRunTitle(run),
-    headline: formatRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
-    dangers,
-    dangerCount: formatDangerCounts(countDangersByGroup(dangers.flatMap((one) => one.dangers))),
-    rows,
-    summary: sentences.join(' '),
-  };
+  ].join(' ');
 }
 
 /** Returns, for example, `Plan for the stacks below live`. */
-function formatRunTitle({ command, root, names = [] }: StacksRunReport): string {
+export function formatRunTitle({ command, root, names = [] }: StacksRunReport): string {
   const stacks = names.length === 0 ? 'the stacks' : `stack ${formatNameList(names.map(quoteIfNeeded))}`;
   const place = root === '.' ? '' : ` below ${toPrintable(root)}`;
   return `${RUN_TITLES[command] ?? `edgewise ${toPrintable(command)} of`} ${stacks}${place}`;
@@ -230,15 +211,18 @@ export function formatUnchangedStacksHeading(
  * The indexes of the stacks in reading order: failed or refused stacks, then stacks by their most severe danger, then
  * the others by folder. Quiet stacks come last.
  */
-export function listRowIndexesInOrder(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
+export function listRowIndexesInOrder(
+  rows: readonly StackRow[],
+  dangers: readonly StackOwnerDangers[],
+): readonly number[] {
   const rank = (index: number): number => {
-    const row = view.rows[index];
+    const row = rows[index];
     if (row?.isBad === true) return -1;
-    const place = view.dangers.findIndex((one) => one.index === index);
+    const place = dangers.findIndex((one) => one.index === index);
     if (place >= 0) return place;
-    return view.dangers.length + Number(row?.isQuiet === true);
+    return dangers.length + Number(row?.isQuiet === true);
   };
-  return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
+  return [...rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
 }
 
 /** The dangers of a plan or of drift. Empty for an apply, because its report shows dangers with the outcomes. */
@@ -258,7 +242,8 @@ function listReportDangers({ report, isShown }: StackReportPart): readonly Dange
   }
 }
 
-function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwnerDangers[] {
+/** The dangers of all stacks. The stack with the most severe danger comes first. */
+export function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwnerDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
   const found = parts.flatMap((part, index): readonly StackOwnerDangers[] => {
     const { name } = part;
@@ -275,7 +260,7 @@ function computeRank({ dangers: [first] }: StackOwnerDangers): number {
 }
 
 /** One headline for all stacks, as if they were one stack, with the number of failed or refused stacks. */
-function formatRunHeadline(
+export function formatRunHeadline(
   parts: readonly StackReportPart[],
   { bad, isDangerous }: { readonly bad: number; readonly isDangerous: boolean },
 ): string {
@@ -343,7 +328,7 @@ function createStackRow(part: StackReportPart, { isOnly, earlier }: RowContext):
     title: isOnly && folder.endsWith(`/${name}`) ? quoteIfNeeded(name) : formatStackTitle(part),
   };
   const isBad = exitCode !== 0 && exitCode !== 2;
-  return { ...shown, time: '', found: '', isBad, ...describeReport(part, earlier) };
+  return { ...shown, time: '', isBad, ...describeReport(part, earlier) };
 }
 
 /** Whether an earlier stack of the report shows everything about this one, so that it needs no section of its own. */
@@ -382,11 +367,7 @@ function describeReport(
         [absent.length, 'of stacks that are not here'] as const,
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
       const said = [formatDriftHeadline(drift), ...listed, ...listFound(drift.diagnostics)].join(' · ');
-      return {
-        said,
-        isQuiet: isQuietDrift(drift) && listed.length === 0,
-        found: formatSeverityCounts(drift.diagnostics),
-      };
+      return { said, isQuiet: isQuietDrift(drift) && listed.length === 0 };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
@@ -394,7 +375,9 @@ function describeReport(
       return { said, isQuiet: diagnostics.length + repeated.length === 0 };
     }
     case 'comparison': {
-      const { summary, isRefused } = createComparisonView(report);
+      const { command, comparison, names } = report;
+      const isRefused = command !== 'diff' && !isSamePlan(comparison);
+      const summary = formatComparisonSummary(comparison, chooseComparisonWords(command, names));
       return { said: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`, isQuiet: false };
     }
     case 'failure': {
@@ -435,7 +418,7 @@ function withUnmanagedOncePerAccount(run: StacksRunReport): StacksRunReport {
   return { ...run, parts };
 }
 
-function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time' | 'found'> {
+function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time'> {
   const { diagnostics, writes, requests } = plan;
   const isEmpty = isEmptyPlan(plan);
   const headline = formatPlanHeadline({ ...plan, violations: blocking }, isEmpty);
@@ -443,7 +426,7 @@ function describePlan({ plan, blocking }: PlanReport): Pick<StackRow, 'said' | '
   const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
   const isQuiet = isEmpty && blocking.length === 0 && diagnostics.every(isLintWarning);
   const time = requests.leastMs > 0 && writes.length > 0 ? formatWaitTime(requests.leastMs) : '';
-  return { said, isQuiet, time, found: formatSeverityCounts(diagnostics) };
+  return { said, isQuiet, time };
 }
 
 function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {

@@ -151,7 +151,7 @@ const FORMS = '^src/report/(?!view/|documents/)([^/]+)/';
 
 /** The writers of documents. The folder `text` also has what only a terminal shows, and `machine` what programs read. */
 const WRITERS =
-  '^src/report/((?!view/|documents/|machine/|text/)[^/]+/|text/(write-text|entries|diagnostics|layout)[.]ts)';
+  '^src/report/((?!view/|documents/|machine/|text/)[^/]+/|text/(write-text|entries|findings|layout)[.]ts)';
 
 const reportRules = [
   {
@@ -166,7 +166,7 @@ const reportRules = [
     comment: 'A writer knows blocks, not what they are of: of the view it imports the parts of texts only.',
     severity: 'error',
     from: { path: WRITERS },
-    to: { path: '^src/report/view/', pathNot: '/(escape|wording|plan-wording|diagnostic-view|field-view)[.]ts$' },
+    to: { path: '^src/report/view/', pathNot: '/(escape|wording|plan-wording|finding-wording|field-view)[.]ts$' },
   },
   {
     name: 'report-view-knows-no-form',

@@ -1,7 +1,6 @@
 import type { DangerGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Place } from '../model/place.ts';
-import type { SafetyViolation } from '../model/plan.ts';
 import type { CommandLine } from './report.ts';
 import type { FieldView } from './view/field-view.ts';
 
@@ -57,18 +56,24 @@ interface StackDocument {
 }
 
 /**
- * Something about one resource or position, for formats that show no whole report: an annotation, a result, a test case.
+ * Something about one resource or position. Formats that show no whole report have only these: annotations, results, test
+ * cases.
  * Texts are printable; each writer escapes them only for its own syntax.
  */
 export interface Finding {
   /** A diagnostic code, the name of a safety rule, or a key of `FINDING_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
-  /** `danger`: the manifests ask for it, but it deserves a second look. `failure`: the run itself failed. */
-  readonly nature?: 'danger' | 'failure' | undefined;
+  /**
+   * `danger`: the manifests ask for it, but it deserves a second look. `refusal`: a safety rule refuses the plan.
+   * `failure`: the run itself failed.
+   */
+  readonly nature?: 'danger' | 'refusal' | 'failure' | undefined;
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly address?: string | undefined;
+  /** All resources that a refusal is about. */
+  readonly addresses?: readonly string[] | undefined;
   /** The path of the manifest field that the finding is about. */
   readonly field?: string | undefined;
   readonly place?: Place | undefined;
@@ -130,7 +135,7 @@ interface StyledSpan {
 
 type Tone = 'strong' | 'muted' | 'warning' | 'error';
 
-/** `result`: what the headline or the origin says. `pointer`: counts blocks above it, `to` is their type. */
+/** `result`: what the headline or the origin says. `pointer`: counts what blocks above it show, `to` says which. */
 export interface Sentence {
   readonly role: 'result' | 'fact' | 'pointer';
   readonly text: string;
@@ -139,8 +144,7 @@ export interface Sentence {
 }
 
 export type Block =
-  | ViolationsBlock
-  | DiagnosticsBlock
+  | FindingsBlock
   | ErrorBlock
   | DangersBlock
   | MessagesBlock
@@ -150,16 +154,11 @@ export type Block =
   | TableBlock
   | PartBlock;
 
-/** The safety rules that refuse the plan. Not empty. */
-export interface ViolationsBlock {
-  readonly block: 'violations';
-  readonly violations: readonly SafetyViolation[];
-}
-
-/** Errors, warnings, or both. Not empty. */
-export interface DiagnosticsBlock {
-  readonly block: 'diagnostics';
-  readonly diagnostics: readonly Diagnostic[];
+/** What is wrong, in full: the rules that refuse the plan, or errors and warnings. Not empty. */
+export interface FindingsBlock {
+  readonly block: 'findings';
+  readonly about: 'violations' | 'diagnostics';
+  readonly findings: readonly Finding[];
 }
 
 /** An error that is not a diagnostic: the message, then details. */

@@ -9,7 +9,7 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { renderSubmissionJson, type SubmissionState } from '../../report/machine/json.ts';
-import { formatErrorWithRemedy } from '../../report/text/diagnostics.ts';
+import { formatErrorWithRemedy } from '../../report/text/findings.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
 import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';

@@ -5,9 +5,10 @@ import type { Drift } from '../../model/drift.ts';
 import { type PairedMember, pairMembers } from '../../model/pair-members.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../../report/report.ts';
-import { renderDiagnosticLines } from '../../report/text/diagnostics.ts';
+import { renderFindingLines } from '../../report/text/findings.ts';
 import { createPainter, wrapWithPrefix } from '../../report/text/layout.ts';
 import { listDriftDangerViews } from '../../report/view/drift-wording.ts';
+import { toFinding } from '../../report/view/finding-wording.ts';
 import { collectPlanAddressesById } from '../../report/view/plan-headline.ts';
 import { redactDrift } from '../../report/view/redact.ts';
 
@@ -46,7 +47,7 @@ export function renderAcceptText(
     ...files.map((file) =>
       listDiffLines(file).map((line, index) => (index === 0 ? paint('strong', line) : paintLine(line, paint))),
     ),
-    ...refused.map((one) => renderDiagnosticLines(one, options)),
+    ...refused.map((one) => renderFindingLines(toFinding(one), options)),
   ];
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }

@@ -22,8 +22,8 @@ import {
   PLAN_HEADING,
   RESULT_SECTION_HEADINGS,
 } from '../view/apply-wording.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
+import { toFinding, toPrintablePlace } from '../view/finding-wording.ts';
 import { formatPlanOrApplyTitle } from '../view/plan-wording.ts';
 import {
   countWriteOutcomes,
@@ -32,8 +32,8 @@ import {
   isFullyApplied,
   mapNotStartedWritesById,
 } from '../view/wording.ts';
-import { listDiagnosticsBlocks } from './entries.ts';
-import { createDiagnosticFinding, createFinding, describeFindings } from './findings.ts';
+import { listFindingsBlocks } from './entries.ts';
+import { createFinding, describeFindings } from './findings.ts';
 import { createPlanDocument, formatOrigin } from './plan.ts';
 
 /** The result of an apply, then its plan. */
@@ -60,14 +60,14 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       ...listAppliedTables(result),
       ...listMessagesBlocks(result, options),
       ...listTokensBlocks(result),
-      ...listDiagnosticsBlocks(result.diagnostics.map(toPrintableDiagnostic)),
+      ...listFindingsBlocks(result.diagnostics.map(toFinding)),
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
     origin: formatOrigin(plan, options),
     ...describeFindings(options, () => [
-      ...result.diagnostics.map(createDiagnosticFinding),
+      ...result.diagnostics.map(toFinding),
       ...listOutcomeFindings(result, options),
-      ...plan.diagnostics.map(createDiagnosticFinding),
+      ...plan.diagnostics.map(toFinding),
     ]),
     addresses: plan.changes.map(({ address }) => toPrintable(address)),
     version: plan.tool.version,

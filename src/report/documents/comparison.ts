@@ -15,8 +15,8 @@ import {
   TOKEN_PATH,
 } from '../view/comparison-wording.ts';
 import { listDangerViews } from '../view/danger-view.ts';
-import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { listTokenCommandFields } from '../view/field-view.ts';
+import { toFinding } from '../view/finding-wording.ts';
 import { collectPlanAddressesById } from '../view/plan-headline.ts';
 import { redactComparison } from '../view/redact.ts';
 import { formatReportSubject, removeFinalDot } from '../view/wording.ts';
@@ -28,9 +28,9 @@ import {
   createPlaceFinder,
   describeChange,
   type EntryContext,
-  listDiagnosticsBlocks,
+  listFindingsBlocks,
 } from './entries.ts';
-import { createDiagnosticFinding, createFinding, describeFindings } from './findings.ts';
+import { createFinding, describeFindings } from './findings.ts';
 import { listListBlocks } from './plan.ts';
 
 /** The differences between two plans, shown like a plan: changes that only the later one has, then those of the earlier. */
@@ -43,7 +43,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
   const isRefused = command !== 'diff' && !isSamePlan(comparison);
   const summary = formatComparisonSummary(comparison, words);
   const members = comparison.members.map((member) => formatComparedMember(member, words));
-  const diagnostics = after.diagnostics.filter(({ severity }) => severity === 'error').map(toPrintableDiagnostic);
+  const diagnostics = after.diagnostics.filter(({ severity }) => severity === 'error').map(toFinding);
   const parts = (
     [
       { part: 'more', heading: words.more, items: more, other: words.before },
@@ -70,7 +70,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
       ...(isRefused ? [{ role: 'fact', text: formatComparisonRemedy(command, comparison.members) } as const] : []),
     ],
     next: [],
-    blocks: [...listDiagnosticsBlocks(diagnostics), ...listListBlocks('members', members, 'warning'), ...parts],
+    blocks: [...listFindingsBlocks(diagnostics), ...listListBlocks('members', members, 'warning'), ...parts],
     // A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice.
     ...describeFindings(options, () => {
       const [rule, level] =
@@ -85,7 +85,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
             return createFinding(rule, level, message, { address });
           }),
         ),
-        ...diagnostics.map(createDiagnosticFinding),
+        ...diagnostics,
       ];
     }),
     addresses: after.changes.map(({ address }) => toPrintable(address)),

@@ -26,7 +26,6 @@ import {
   toPlainText,
 } from '../document.ts';
 import type { DriftReport, FormatOptions } from '../report.ts';
-import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import {
   ABSENT_WORDING,
   formatCoverageSentence,
@@ -41,6 +40,7 @@ import {
 } from '../view/drift-wording.ts';
 import { quoteIfNeeded, quoteText } from '../view/escape.ts';
 import { createHappenedFieldView, formatPathWithTargetName, formatShortField } from '../view/field-view.ts';
+import { toFinding, toRefusal } from '../view/finding-wording.ts';
 import { collectPlanAddressesById } from '../view/plan-headline.ts';
 import { formatOwner } from '../view/plan-wording.ts';
 import { redactDrift } from '../view/redact.ts';
@@ -59,17 +59,11 @@ import {
   type EntryContext,
   formatDanger,
   listDangersBlocks,
-  listDiagnosticsBlocks,
+  listFindingsBlocks,
   listPointers,
   listSaid,
 } from './entries.ts';
-import {
-  createDangerFinding,
-  createDiagnosticFinding,
-  createFinding,
-  createViolationFinding,
-  describeFindings,
-} from './findings.ts';
+import { createDangerFinding, createFinding, describeFindings } from './findings.ts';
 import { formatOrigin, listDueTables, listLimitNotes, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
@@ -112,7 +106,7 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
     blocks: [
       ...(isPart ? [] : [createStateCounts(drift), ...listDangersBlocks(dangers, { findPlace, entries })]),
       ...groups,
-      ...listDiagnosticsBlocks(diagnostics.map(toPrintableDiagnostic)),
+      ...listFindingsBlocks(diagnostics.map(toFinding)),
       ...listUnchangedBlocks({ changes: changes.filter(({ state }) => state === 'in-sync'), names, options }),
       ...listDueTables(changes, made.at),
       ...listUnmanagedBlocks(unmanaged),
@@ -122,8 +116,8 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
     // Dangers come first, unmanaged resources last.
     ...describeFindings(options, () => [
       ...dangers.map((one) => createDangerFinding('drift-danger', one, { level: 'error' })),
-      ...violations.map(createViolationFinding),
-      ...diagnostics.map(createDiagnosticFinding),
+      ...violations.map(toRefusal),
+      ...diagnostics.map(toFinding),
       ...states.flatMap(({ items }) => items).flatMap((change, index) => createDriftedFinding(change, entries[index])),
       ...unmanaged.map(createUnmanagedFinding),
     ]),

@@ -7,11 +7,12 @@ import type { Plan } from '../../model/plan.ts';
 import {
   type DangerLine,
   type DangersBlock,
-  type DiagnosticsBlock,
   type EntriesBlock,
   type Entry,
   type EntryDetails,
   type Field,
+  type Finding,
+  type FindingsBlock,
   type PlaceLink,
   type Sentence,
   type Span,
@@ -38,7 +39,6 @@ import {
   listDangerViews,
   splitAtBackticks,
 } from '../view/danger-view.ts';
-import { createPlaceLinks } from '../view/diagnostic-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import {
   createDifferenceView,
@@ -48,6 +48,7 @@ import {
   listTokenCommandFields,
   type ResourceNames,
 } from '../view/field-view.ts';
+import { createPlaceLinks } from '../view/finding-wording.ts';
 import { formatOwner } from '../view/plan-wording.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
 
@@ -71,9 +72,12 @@ interface DangerContext {
   readonly entries: readonly Entry[];
 }
 
-/** Empty if there are no diagnostics. */
-export function listDiagnosticsBlocks(diagnostics: readonly Diagnostic[]): readonly DiagnosticsBlock[] {
-  return diagnostics.length === 0 ? [] : [{ block: 'diagnostics', diagnostics }];
+/** Empty if there are no findings. */
+export function listFindingsBlocks(
+  findings: readonly Finding[],
+  about: FindingsBlock['about'] = 'diagnostics',
+): readonly FindingsBlock[] {
+  return findings.length === 0 ? [] : [{ block: 'findings', about, findings }];
 }
 
 /** Such as `3 dangers (2 access, 1 secrets)`. */

@@ -1,18 +1,12 @@
 import { stripDuplicateId } from '../../model/address.ts';
 import { formatChangeAddress } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Document, Finding, FindingRule, Sentence } from '../document.ts';
 import type { FailureReport, FormatOptions, ValidationReport } from '../report.ts';
 import type { DangerView } from '../view/danger-view.ts';
-import {
-  createFailureView,
-  findServiceErrorRemedy,
-  toPrintableDiagnostic,
-  toPrintablePlace,
-} from '../view/diagnostic-view.ts';
 import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
+import { createFailureView, findServiceErrorRemedy, toFinding, toPrintablePlace } from '../view/finding-wording.ts';
 import {
   formatCommandNotCompleted,
   formatCount,
@@ -20,7 +14,7 @@ import {
   formatSeverityCounts,
   formatSkippedSentence,
 } from '../view/wording.ts';
-import { listDiagnosticsBlocks } from './entries.ts';
+import { listFindingsBlocks } from './entries.ts';
 
 /** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
 export function createValidationDocument({ command, validation }: ValidationReport, options: FormatOptions): Document {
@@ -40,8 +34,8 @@ export function createValidationDocument({ command, validation }: ValidationRepo
       ...(skipped === '' ? [] : [{ role: 'fact', text: skipped, tone: 'muted' } as const]),
     ],
     next: [],
-    blocks: listDiagnosticsBlocks(diagnostics.map(toPrintableDiagnostic)),
-    ...describeFindings(options, () => diagnostics.map(createDiagnosticFinding)),
+    blocks: listFindingsBlocks(diagnostics.map(toFinding)),
+    ...describeFindings(options, () => diagnostics.map(toFinding)),
     addresses: validation.addresses?.map(toPrintable),
   };
 }
@@ -49,7 +43,8 @@ export function createValidationDocument({ command, validation }: ValidationRepo
 /** Why a command did not complete. */
 export function createFailureDocument({ failure }: FailureReport, options: FormatOptions): Document {
   const { command, stack } = failure;
-  const { diagnostics, error } = createFailureView(failure);
+  const { findings, error } = createFailureView(failure);
+  const { diagnostics = [] } = failure;
   return {
     command: command ?? 'edgewise',
     subject: stack,
@@ -58,10 +53,7 @@ export function createFailureDocument({ failure }: FailureReport, options: Forma
     notes: [],
     conclusion: listFindingSentences(diagnostics),
     next: [],
-    blocks: [
-      ...listDiagnosticsBlocks(diagnostics),
-      ...(error === undefined ? [] : [{ block: 'error', ...error } as const]),
-    ],
+    blocks: [...listFindingsBlocks(findings), ...(error === undefined ? [] : [{ block: 'error', ...error } as const])],
     ...describeFindings(options, () => [
       ...(failure.error === undefined
         ? []
@@ -72,7 +64,7 @@ export function createFailureDocument({ failure }: FailureReport, options: Forma
                 failure.error instanceof Error ? findServiceErrorRemedy(failure.error, command) : failure.error.remedy,
             }),
           ]),
-      ...diagnostics.map(createDiagnosticFinding),
+      ...findings,
     ]),
   };
 }
@@ -89,7 +81,8 @@ export function describeFindings(
 ): Pick<Document, 'listFindings' | 'place'> {
   return {
     listFindings: () =>
-      listFindings().map((finding) => {
+      listFindings().map((listed) => {
+        const finding = listed.nature === 'refusal' ? joinRefusal(listed) : listed;
         const { place, address, field } = finding;
         if (place !== undefined || address === undefined) return finding;
         const found = locate?.(stripDuplicateId(address), field);
@@ -116,20 +109,6 @@ export function createFinding(
   };
 }
 
-export function createDiagnosticFinding(diagnostic: Diagnostic): Finding {
-  const { code, severity, message, remedy, address, field, place, related } = toPrintableDiagnostic(diagnostic);
-  return { rule: toPrintable(code), level: severity, message, remedy, address, field, place, related };
-}
-
-export function createViolationFinding({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Finding {
-  const [address, ...others] = addresses;
-  const said = others.length === 0 ? message : `${message} ${formatAddresses(addresses)}`;
-  const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // The first place is the resource's manifest. If a policy violation has no resource, its only place is the policy.
-  const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
-  return createFinding(rule, 'error', said, { remedy, address, place: own?.place, related });
-}
-
 export function createDangerFinding(
   rule: FindingRule,
   { address, said, group, change, manifestPath: field }: DangerView,
@@ -139,10 +118,23 @@ export function createDangerFinding(
   return createFinding(rule, level, message, { address: formatChangeAddress(change), nature, group, field });
 }
 
-/** The maximum number of addresses that a finding lists. The report has all. */
+/** The maximum number of addresses that the message of a refusal lists. The report has all. */
 const MAX_LISTED = 10;
 
-function formatAddresses(addresses: readonly string[]): string {
+/**
+ * A refusal as one text with one position: the first place is the resource's manifest. If a policy refuses no resource,
+ * its only place is the policy.
+ */
+function joinRefusal(finding: Finding): Finding {
+  const { rule, message, addresses = [], related = [] } = finding;
   const more = addresses.length > MAX_LISTED ? [`${addresses.length - MAX_LISTED} more`] : [];
-  return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
+  const listed = [...addresses.slice(0, MAX_LISTED), ...more].join(', ');
+  const [own, ...others] = related.length > 1 || rule !== 'policy' ? related : [undefined, ...related];
+  return {
+    ...finding,
+    message: addresses.length > 1 ? `${message} They are ${listed}.` : message,
+    address: addresses[0],
+    place: own?.place,
+    related: others.flatMap((one) => one ?? []),
+  };
 }

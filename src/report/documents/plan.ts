@@ -9,7 +9,7 @@ import {
   listShownActions,
 } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
+import { isBlockedByDependency, isIncomplete, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import {
@@ -28,10 +28,10 @@ import {
 import type { FormatOptions, PlanReport } from '../report.ts';
 import { listPlanParts } from '../view/change-wording.ts';
 import { formatShortList, listDangerViews } from '../view/danger-view.ts';
-import { toPrintableDiagnostic, toPrintableViolation } from '../view/diagnostic-view.ts';
 import { DUE_DAYS, listDue } from '../view/due-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import type { ResourceNames } from '../view/field-view.ts';
+import { toFinding, toRefusal } from '../view/finding-wording.ts';
 import { listLeftNotes, listSpellingNotes } from '../view/left-values.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from '../view/plan-headline.ts';
 import {
@@ -55,17 +55,11 @@ import {
   createEntriesBlocks,
   createPlaceFinder,
   listDangersBlocks,
-  listDiagnosticsBlocks,
+  listFindingsBlocks,
   listPointers,
   listSaid,
 } from './entries.ts';
-import {
-  createDangerFinding,
-  createDiagnosticFinding,
-  createFinding,
-  createViolationFinding,
-  describeFindings,
-} from './findings.ts';
+import { createDangerFinding, createFinding, describeFindings } from './findings.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan: whole, blocking }: PlanReport, options: FormatOptions): Document {
@@ -87,7 +81,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
   );
   const dangers = listDangerViews(changes, names);
   const entries = parts.flatMap((block) => block.entries);
-  const shown = apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic);
+  const shown = apart.filter((one) => !isLintWarning(one)).map(toFinding);
   const isEmpty = isEmptyPlan(plan);
   const summary = formatPlanSummary({ ...plan, names, totals: countActions(changes), isEmpty });
   const isRefused = hasErrors(diagnostics) || blocking.length > 0 || isBlockedByDependency(plan);
@@ -111,13 +105,13 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     next: [],
     blocks: [
       ...(isPart ? [] : listCountsBlocks(plan)),
-      ...listViolationsBlocks(blocking),
-      ...listDiagnosticsBlocks(shown.filter(({ severity }) => severity === 'error')),
+      ...listFindingsBlocks(blocking.map(toRefusal), 'violations'),
+      ...listFindingsBlocks(shown.filter(({ level }) => level === 'error')),
       ...(isPart ? [] : listDangersBlocks(dangers, { findPlace, entries })),
       ...parts,
       ...listOpenBlocks(changes, options),
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
-      ...listDiagnosticsBlocks(shown.filter(({ severity }) => severity === 'warning')),
+      ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
       ...listListBlocks('lint', listLintItems(apart.filter(isLintWarning)), 'warning'),
       ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
       ...listDueTables(changes, made?.at),
@@ -126,8 +120,8 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     applyCommand: result.isApplicable ? applyCommand : undefined,
     origin: formatOrigin(plan, options),
     ...describeFindings(options, () => [
-      ...blocking.map(createViolationFinding),
-      ...diagnostics.map(createDiagnosticFinding),
+      ...blocking.map(toRefusal),
+      ...diagnostics.map(toFinding),
       ...listChangeFindings(plan),
     ]),
     addresses: changes.map(({ address }) => toPrintable(address)),
@@ -155,10 +149,6 @@ function listChangeFindings(plan: Plan): readonly Finding[] {
       ...(drifted.length === 0 ? [] : [createFinding('drift', 'notice', reverted, { address: change.address })]),
     ];
   });
-}
-
-function listViolationsBlocks(violations: readonly SafetyViolation[]): readonly Block[] {
-  return violations.length === 0 ? [] : [{ block: 'violations', violations: violations.map(toPrintableViolation) }];
 }
 
 /** The read requests, those of an apply, the rehearsal, and what is skipped. */
@@ -304,7 +294,7 @@ function formatDone({ action, address, paths }: NonNullable<Plan['done']>[number
 /** Lint warnings that no change causes, by rule: `edgewise validate` shows them in full. Users can copy the positions. */
 function listLintItems(warnings: readonly Diagnostic[]): readonly Text[] {
   return [...Map.groupBy(warnings, ({ code }) => code)].map(([rule, found]): Text => {
-    const spans = found.map(toPrintableDiagnostic).flatMap(({ message, address, place }, index): readonly Span[] => {
+    const spans = found.map(toFinding).flatMap(({ message, address, place }, index): readonly Span[] => {
       const start = index === 0 ? '' : ', ';
       if (place === undefined) return [start, message];
       const said = address === undefined ? '' : `(${address})`;

@@ -1,7 +1,7 @@
 import { escapeJobCommands } from '../../model/job-commands.ts';
 import type { Document } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
-import { findRepositoryPosition } from '../view/diagnostic-view.ts';
+import { findRepositoryPosition } from '../view/finding-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { joinFindings, type ListedFinding, listFindings, listRelatedPlaceTexts } from './list-findings.ts';
 

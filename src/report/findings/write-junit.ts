@@ -1,8 +1,8 @@
 import type { PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Document, Finding } from '../document.ts';
-import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
+import { toPrintablePlace } from '../view/finding-wording.ts';
 import { listFindings, listRelatedPlaceTexts } from './list-findings.ts';
 
 /**

@@ -5,7 +5,7 @@ import { toDigest } from '../../model/json.ts';
 import type { Place } from '../../model/place.ts';
 import { type Document, FINDING_RULES } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
-import { findRepositoryPosition } from '../view/diagnostic-view.ts';
+import { findRepositoryPosition } from '../view/finding-wording.ts';
 import { joinFindings, type ListedFinding, listFindings } from './list-findings.ts';
 
 /**

@@ -1,7 +1,5 @@
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Place } from '../../model/place.ts';
-import type { SafetyViolation } from '../../model/plan.ts';
 import type {
   Block,
   CountsBlock,
@@ -9,6 +7,7 @@ import type {
   Document,
   EntriesBlock,
   ErrorBlock,
+  Finding,
   ListBlock,
   Message,
   MessagesBlock,
@@ -17,7 +16,7 @@ import type {
   TableBlock,
 } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
-import { findUnmentionedAddress, listLines } from '../view/diagnostic-view.ts';
+import { findUnmentionedAddress, listLines, listUnmentionedAddresses } from '../view/finding-wording.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
@@ -84,20 +83,13 @@ function* listBlock(block: Block, page: Page): Generator<Html> {
       return yield* listTable(block, page);
     case 'counts':
       return yield renderCounts(block);
-    case 'violations': {
-      const head = { name: block.block, heading: 'Refused by safety rules' };
+    case 'findings': {
+      const isWrong = block.findings.some(({ level }) => level === 'error');
+      const heading = block.about === 'violations' ? 'Refused by safety rules' : isWrong ? 'What is wrong' : 'Warnings';
       return yield renderSection(
         page,
-        head,
-        block.violations.map((one) => renderViolationMessage(one, page)),
-      );
-    }
-    case 'diagnostics': {
-      const heading = hasErrors(block.diagnostics) ? 'What is wrong' : 'Warnings';
-      return yield renderSection(
-        page,
-        { name: block.block, heading },
-        block.diagnostics.map((one) => renderDiagnosticMessage(one, page)),
+        { name: block.about, heading },
+        block.findings.map((one) => renderFinding(one, page)),
       );
     }
     case 'error':
@@ -141,7 +133,7 @@ function renderSummary(document: Document, scope: string): Html {
         )}`;
   const say = ({ role, to, text, tone }: Sentence): Html => {
     if (role === 'fact') return html`<p class="conclusion">${text}</p>\n`;
-    const isThere = blocks.some(({ block }) => block === to);
+    const isThere = blocks.some((one) => (one.block === 'findings' ? one.about : one.block) === to);
     const look = tone === 'error' ? 'bad' : 'heed';
     return html`<p class="conclusion">${isThere ? html`<a class="${look}" href="#${scope}${to}">${text}</a>` : text}.</p>\n`;
   };
@@ -209,28 +201,20 @@ ${said}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderDiagnosticMessage(diagnostic: Diagnostic, page: Page): Html {
-  const { severity, code, message, remedy, place, related = [] } = diagnostic;
-  const name = findUnmentionedAddress(diagnostic);
+function renderFinding(finding: Finding, page: Page): Html {
+  const { rule, level, nature, message, remedy, place, related = [] } = finding;
+  const name = findUnmentionedAddress(finding);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
-  return html`<article class="message ${severity}">
-<p class="headline"><span class="label">${severity}</span> ${renderHtmlProse(message)}</p>
-<p class="where"><code>${code}</code>${subject}</p>
-${renderPlace(place, page)}${related.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
-`;
-}
-
-function renderViolationMessage({ rule, message, remedy, addresses, places = [] }: SafetyViolation, page: Page): Html {
-  const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
+  const items = listUnmentionedAddresses(finding).map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
-  return html`<article class="message error">
-<p class="headline"><span class="label">refused</span> ${renderHtmlProse(message)}</p>
-<p class="where"><code>${rule}</code></p>
-${list}${places.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
+  return html`<article class="message ${level}">
+<p class="headline"><span class="label">${nature === 'refusal' ? 'refused' : level}</span> ${renderHtmlProse(message)}</p>
+<p class="where"><code>${rule}</code>${subject}</p>
+${list}${renderPlace(place, page)}${related.map((one) => renderRelated(one, page))}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number], page: Page): Html {
+function renderRelated({ message, place }: NonNullable<Finding['related']>[number], page: Page): Html {
   return html`<p class="where">${renderHtmlProse(message)}</p>\n${renderPlace(place, page)}`;
 }
 

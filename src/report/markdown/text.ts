@@ -1,9 +1,8 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { renderRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type PlaceLink, shortenText, type Text } from '../document.ts';
+import { type Finding, type PlaceLink, shortenText, type Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
-import { listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { listFindingLines } from '../view/finding-wording.ts';
 
 /** Markdown for GitHub and GitLab. Text from outside cannot close a block, create a link, or mention a user. */
 
@@ -106,9 +105,9 @@ export function renderMarkdownPlace({ label, page }: Pick<PlaceLink, 'label' | '
   return page === undefined ? renderCodeSpan(label) : renderUnescapedLink(renderCodeSpan(label), page);
 }
 
-/** A diagnostic in a code block, so that the caret of an excerpt stays in its column. */
-export function createDiagnosticFence(diagnostic: Diagnostic, options: Pick<FormatOptions, 'excerpts'>): string {
-  const lines = listDiagnosticLines(diagnostic, options).map(({ label, text }) => `${label} ${text}`.trimEnd());
+/** A finding in a code block, so that the caret of an excerpt stays in its column. */
+export function createFindingFence(finding: Finding, options: Pick<FormatOptions, 'excerpts'>): string {
+  const lines = listFindingLines(finding, options).map(({ label, text }) => `${label} ${text}`.trimEnd());
   return renderFence('text', lines);
 }
 

@@ -1,11 +1,10 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { SafetyViolation } from '../../model/plan.ts';
 import {
   type Block,
   type DangerLine,
   type DangersBlock,
   type Document,
   type ErrorBlock,
+  type Finding,
   formatSummary,
   type ListBlock,
   listEntries,
@@ -15,12 +14,13 @@ import {
   type TableBlock,
 } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
+import { listUnmentionedAddresses } from '../view/finding-wording.ts';
 import { formatApplyCommandLead } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { listEntriesSections } from './entries.ts';
 import { type Section, type Weight, wrapInFold, writeWithinCommentLimit } from './sections.ts';
 import {
-  createDiagnosticFence,
+  createFindingFence,
   joinMarkdownCells,
   type MarkdownOptions,
   renderAnchor,
@@ -100,10 +100,10 @@ function listBlockSections(
   options: PartsOptions,
 ): Iterable<Section> {
   switch (block.block) {
-    case 'violations':
-      return block.violations.map(createViolationSection);
-    case 'diagnostics':
-      return block.diagnostics.map((one) => createDiagnosticSection(one, options));
+    case 'findings':
+      return block.findings.map((one) =>
+        one.nature === 'refusal' ? createRefusalSection(one) : createFindingSection(one, options),
+      );
     case 'error':
       return [createErrorSection(block)];
     case 'dangers':
@@ -120,10 +120,12 @@ function listBlockSections(
   }
 }
 
-/** The maximum number of addresses listed for a violation. The table below has all changes. */
+/** The maximum number of addresses listed for a refusal. The table below has all changes. */
 const MAX_LISTED = 10;
 
-function createViolationSection({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Section {
+function createRefusalSection(finding: Finding): Section {
+  const { rule, message, remedy = '', related: places = [] } = finding;
+  const addresses = listUnmentionedAddresses(finding);
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const paragraphs = [
@@ -142,10 +144,10 @@ function createViolationSection({ rule, message, remedy, addresses, places = [] 
   return { text, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
-function createDiagnosticSection(diagnostic: Diagnostic, options: MarkdownOptions): Section {
-  const { severity } = diagnostic;
-  const text = `${createDiagnosticFence(diagnostic, options)}\n\n`;
-  return { text, weight: severity, names: [severity, `${severity}s`] };
+function createFindingSection(finding: Finding, options: MarkdownOptions): Section {
+  const level = finding.level === 'error' ? 'error' : 'warning';
+  const text = `${createFindingFence(finding, options)}\n\n`;
+  return { text, weight: level, names: [level, `${level}s`] };
 }
 
 function createErrorSection({ lines, remedy }: ErrorBlock): Section {

@@ -3,8 +3,8 @@ import type { PolicyCaseResult, PolicyTestResults } from '../../model/policy.ts'
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { LintRuleRow, SettingRow, TextStyleOptions } from '../report.ts';
-import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
+import { toPrintablePlace } from '../view/finding-wording.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../view/run-wording.ts';
 import { formatCount } from '../view/wording.ts';

@@ -6,8 +6,9 @@ import type { Write } from '../../model/write.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { formatNotStarted } from '../view/apply-wording.ts';
 import { clipToColumns } from '../view/escape.ts';
+import { toFinding } from '../view/finding-wording.ts';
 import { formatWaitTime, formatWriteName } from '../view/wording.ts';
-import { renderDiagnosticLines } from './diagnostics.ts';
+import { renderFindingLines } from './findings.ts';
 import { createPainter } from './layout.ts';
 
 /** Turns the events of an apply into lines while the apply runs. */
@@ -173,7 +174,7 @@ function renderApplyEvent(event: ApplyEvent, options: TextStyleOptions): readonl
       return [`[${done}/${total}] ${formatWriteName(result.write)} … ${renderEnd(result, options)}`];
     }
     case 'diagnostic':
-      return renderDiagnosticLines(event.diagnostic, options);
+      return renderFindingLines(toFinding(event.diagnostic), options);
     default:
       return assertNever(event);
   }

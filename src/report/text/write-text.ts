@@ -1,4 +1,3 @@
-import type { SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import {
   type Block,
@@ -15,11 +14,11 @@ import {
   toPlainText,
 } from '../document.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
-import { formatRemedyLines, listPlaceLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import { countColumns } from '../view/escape.ts';
+import { listPlaceLines } from '../view/finding-wording.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
-import { renderDiagnosticLines, renderDiagnosticTextLines } from './diagnostics.ts';
 import { listEntryLines } from './entries.ts';
+import { renderFindingLines, renderFindingTextLines } from './findings.ts';
 import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
 
 /**
@@ -66,10 +65,8 @@ function listBlockParagraphs(
   options: FormatOptions,
 ): readonly (readonly string[])[] {
   switch (block.block) {
-    case 'violations':
-      return block.violations.map((one) => renderViolation(one, options));
-    case 'diagnostics':
-      return block.diagnostics.map((one) => renderDiagnosticLines(one, options));
+    case 'findings':
+      return block.findings.map((one) => renderFindingLines(one, options));
     case 'error':
       return [renderError(block)];
     case 'messages':
@@ -83,23 +80,6 @@ function listBlockParagraphs(
     case 'counts':
       return [];
   }
-}
-
-/** The maximum number of addresses listed for a violation. The changes are shown below. */
-const MAX_LISTED = 10;
-
-function renderViolation(
-  { rule, message, remedy, addresses, places = [] }: SafetyViolation,
-  options: TextStyleOptions,
-): readonly string[] {
-  const hidden = addresses.length - MAX_LISTED;
-  return [
-    ...renderDiagnosticTextLines([{ role: 'headline', label: `refused[${rule}]:`, text: message }], 'error', options),
-    ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
-    ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
-    ...renderDiagnosticTextLines(listRelatedLines(places, options), 'error', options),
-    ...renderDiagnosticTextLines(formatRemedyLines(remedy), 'error', options),
-  ];
 }
 
 function renderError({ lines, remedy }: ErrorBlock): readonly string[] {
@@ -118,7 +98,7 @@ function renderMessages(
       `  ${paint(tone, name)}`,
       ...(request === undefined ? [] : [`    ${request}`]),
       ...sentences.flatMap((sentence) => wrapWithPrefix('    ', sentence, { width, rest: 6 })),
-      ...renderDiagnosticTextLines(listPlaceLines(place, hasExcerpt ? options : {}), tone, options).map(
+      ...renderFindingTextLines(listPlaceLines(place, hasExcerpt ? options : {}), tone, options).map(
         (line) => `  ${line}`,
       ),
     ]),

@@ -16,7 +16,6 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import { formatShortList, listScalarTexts } from './danger-view.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
   type DifferenceCauseNotes,
@@ -24,6 +23,7 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
+import { toFinding } from './finding-wording.ts';
 import { listLeftNotes, listSpellingNotes } from './left-values.ts';
 import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
@@ -132,10 +132,10 @@ export function countUnchanged({ action, kind: kindName, desired, differences }:
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
 export function formatWarningNote(diagnostic: Diagnostic): string {
-  const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
+  const { rule, message, address, place, remedy } = toFinding(diagnostic);
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
-  return `warning[${code}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;
+  return `warning[${rule}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;
 }
 
 /**

@@ -14,9 +14,9 @@ import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { FormatOptions } from '../report.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
-import { toPrintableViolation } from './diagnostic-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
+import { listUnmentionedAddresses, toRefusal } from './finding-wording.ts';
 import { formatLeftException } from './left-values.ts';
 import { collectPlanAddressesById } from './plan-headline.ts';
 import { formatCount, formatNameList, removeZeroCountsFromText } from './wording.ts';
@@ -69,7 +69,9 @@ export function listHints(
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
     ...(errors === 0 ? [] : [`${formatCount(errors, 'error')}.`]),
-    ...violations.map(toPrintableViolation).map(({ message, addresses, remedy }) => {
+    ...violations.map(toRefusal).map((refusal) => {
+      const { message, remedy = '' } = refusal;
+      const addresses = listUnmentionedAddresses(refusal);
       const whose = addresses.length === 0 ? '' : `: ${formatNameList(addresses)}`;
       return `${message.replace(/[.]$/, '')}${whose}. ${remedy.replaceAll('\n', ' ')}`;
     }),

@@ -9,9 +9,9 @@ import type { ApplyReport, PlanReport, Report, StackReportPart, StacksRunReport,
 import { formatOutcomeTotals } from './apply-wording.ts';
 import { chooseComparisonWords, formatComparisonSummary } from './comparison-wording.ts';
 import { type DangerView, listDangerViews } from './danger-view.ts';
-import { createFailureView } from './diagnostic-view.ts';
 import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-wording.ts';
 import { quoteIfNeeded } from './escape.ts';
+import { createFailureView } from './finding-wording.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-headline.ts';
 import { numberStacksRun, redactDrift, redactPlan } from './redact.ts';
 import {
@@ -381,8 +381,9 @@ function describeReport(
       return { said: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`, isQuiet: false };
     }
     case 'failure': {
-      const { diagnostics, error } = createFailureView(report.failure);
-      const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
+      const { findings, error } = createFailureView(report.failure);
+      const { diagnostics = [] } = report.failure;
+      const why = [...(error?.lines ?? []), ...findings.map(({ message }) => message)];
       const first = why.slice(0, 1).map((line) => line.replace(/[.:]$/, ''));
       const own = why.length === 0 ? [] : [[...listFound(diagnostics), ...first].join(': ')];
       return { said: `✗ ${[...own, ...repeated].join(' · ')}`, isQuiet: false };

@@ -5,33 +5,41 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { ErrorBlock, PlaceLink } from '../document.ts';
+import type { ErrorBlock, Finding, PlaceLink } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 
-/** Makes every text of the diagnostic printable. Only remedies have line breaks. */
-export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
-  const { message, remedy, address, place, related } = diagnostic;
+/** A diagnostic as a finding. Its texts become printable; only remedies have line breaks. */
+export function toFinding(diagnostic: Diagnostic): Finding {
+  const { code, severity, message, remedy, address, field, place, related } = diagnostic;
   return {
-    ...diagnostic,
+    rule: toPrintable(code),
+    level: severity,
     message: toPrintable(message),
     remedy: remedy === undefined ? undefined : toPrintableLines(remedy).join('\n'),
     address: address === undefined ? undefined : toPrintable(address),
+    field,
     place: place && toPrintablePlace(place),
     related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
   };
 }
 
-/** Makes every text of the violation printable, and leaves out addresses that the message names. */
-export function toPrintableViolation(violation: SafetyViolation): SafetyViolation {
-  const message = toPrintable(violation.message);
-  const addresses = violation.addresses.map(quoteIfNeeded).filter((address) => !message.includes(address));
-  const places = violation.places?.map((one) => ({
-    message: toPrintable(one.message),
-    place: toPrintablePlace(one.place),
-  }));
-  const remedy = toPrintableLines(violation.remedy).join('\n');
-  return { ...violation, message, remedy, addresses, places };
+/** A violation as a finding. Its texts become printable. */
+export function toRefusal({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Finding {
+  return {
+    rule,
+    level: 'error',
+    nature: 'refusal',
+    message: toPrintable(message),
+    remedy: toPrintableLines(remedy).join('\n'),
+    addresses: addresses.map(quoteIfNeeded),
+    related: places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
+  };
+}
+
+/** The resources of a refusal that its message does not name. */
+export function listUnmentionedAddresses({ addresses = [], message }: Finding): readonly string[] {
+  return addresses.filter((address) => !message.includes(address));
 }
 
 export function toPrintablePlace(place: Place): Place {
@@ -39,16 +47,13 @@ export function toPrintablePlace(place: Place): Place {
   return { ...place, file: toPrintable(file), origin: origin === undefined ? undefined : toPrintable(origin) };
 }
 
-/** The address of a diagnostic. Undefined if there is none, or if the message contains it. */
-export function findUnmentionedAddress({
-  address,
-  message,
-}: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
+/** The address of a finding. Undefined if there is none, or if the message contains it. */
+export function findUnmentionedAddress({ address, message }: Finding): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
 
-/** One line of a diagnostic in the style of a compiler: a label and a text. */
-export interface DiagnosticTextLine {
+/** One line of a finding in the style of a compiler: a label and a text. */
+export interface FindingTextLine {
   /**
    * `place` and `excerpt` must not be wrapped. `copied` is text for the user to copy. All other lines are sentences.
    */
@@ -58,20 +63,29 @@ export interface DiagnosticTextLine {
   readonly text: string;
 }
 
+/** The maximum number of addresses listed for a refusal. The changes are shown below. */
+const MAX_LISTED = 10;
+
 /**
- * The unwrapped lines of a diagnostic: the message, its position, the related places, the remedy. All lines except the
- * first are indented.
+ * The unwrapped lines of a finding: the message, its position, the resources that a refusal is about, the related places,
+ * the remedy. All lines except the first are indented.
  */
-export function listDiagnosticLines(
-  diagnostic: Diagnostic,
+export function listFindingLines(
+  finding: Finding,
   { excerpts }: Pick<FormatOptions, 'excerpts'>,
-): readonly DiagnosticTextLine[] {
-  const printable = toPrintableDiagnostic(diagnostic);
-  const { severity, code, message, remedy, place, related = [] } = printable;
+): readonly FindingTextLine[] {
+  const { level, nature, rule, message, remedy, place, related = [] } = finding;
+  const addresses = listUnmentionedAddresses(finding);
+  const hidden = addresses.length - MAX_LISTED;
+  const listed = [...addresses.slice(0, MAX_LISTED), ...(hidden > 0 ? [`… and ${hidden} more`] : [])];
   return [
-    { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
-    ...listPlaceLines(place, { subject: findUnmentionedAddress(printable), excerpts }),
-    ...listRelatedLines(related, { excerpts }),
+    { role: 'headline', label: `${nature === 'refusal' ? 'refused' : level}[${rule}]:`, text: message },
+    ...listPlaceLines(place, { subject: findUnmentionedAddress(finding), excerpts }),
+    ...listed.map((text) => ({ role: 'copied', label: '   ', text }) as const),
+    ...related.flatMap((one): readonly FindingTextLine[] => [
+      { role: 'note', label: '  note:', text: one.message },
+      ...listPlaceLines(one.place, { excerpts }),
+    ]),
     ...(remedy === undefined ? [] : formatRemedyLines(remedy)),
     ...listLines(place && excerpts?.renderCorrected(place)).map(
       (text) => ({ role: 'excerpt', label: ' ', text }) as const,
@@ -79,25 +93,14 @@ export function listDiagnosticLines(
   ];
 }
 
-/** Lines for related places, each with its message. The texts must be printable. */
-export function listRelatedLines(
-  related: NonNullable<Diagnostic['related']>,
-  { excerpts }: Pick<FormatOptions, 'excerpts'>,
-): readonly DiagnosticTextLine[] {
-  return related.flatMap((one): readonly DiagnosticTextLine[] => [
-    { role: 'note', label: '  note:', text: one.message },
-    ...listPlaceLines(one.place, { excerpts }),
-  ]);
-}
-
 /** Lines of a remedy: a sentence, then lines for the user to copy. The text must be printable. */
-export function formatRemedyLines(remedy: string): readonly DiagnosticTextLine[] {
+function formatRemedyLines(remedy: string): readonly FindingTextLine[] {
   const label = '  help:';
   const [sentence = '', ...lines] = remedy.split('\n');
   const indent = ' '.repeat(label.length);
   return [
     { role: 'help', label, text: sentence },
-    ...lines.map((text): DiagnosticTextLine => ({ role: 'copied', label: indent, text })),
+    ...lines.map((text): FindingTextLine => ({ role: 'copied', label: indent, text })),
   ];
 }
 
@@ -105,20 +108,20 @@ export function formatRemedyLines(remedy: string): readonly DiagnosticTextLine[]
 export function listPlaceLines(
   place: Place | undefined,
   { subject, excerpts }: Pick<FormatOptions, 'excerpts'> & { readonly subject?: string | undefined },
-): readonly DiagnosticTextLine[] {
+): readonly FindingTextLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
   const lines = listLines(excerpts?.render(place));
   return [
     { role: 'place', label: `  --> ${place.file}:${place.line}:${place.column}`, text: name },
-    ...lines.map((text): DiagnosticTextLine => ({ role: 'excerpt', label: ' ', text })),
+    ...lines.map((text): FindingTextLine => ({ role: 'excerpt', label: ' ', text })),
   ];
 }
 
 /** A failed command as printable texts. All formats for people use it. */
 interface FailureView {
-  readonly diagnostics: readonly Diagnostic[];
-  /** Absent if the diagnostics explain the failure. */
+  readonly findings: readonly Finding[];
+  /** Absent if the findings explain the failure. */
   readonly error?: ErrorView | undefined;
 }
 
@@ -132,7 +135,7 @@ type ErrorView = Omit<ErrorBlock, 'block'>;
 
 export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
   return {
-    diagnostics: diagnostics.map(toPrintableDiagnostic),
+    findings: diagnostics.map(toFinding),
     error: error && createErrorView(error, command),
   };
 }

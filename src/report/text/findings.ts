@@ -1,17 +1,18 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { Finding } from '../document.ts';
 import type { TextStyleOptions } from '../report.ts';
-import { type DiagnosticTextLine, listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { type FindingTextLine, listFindingLines } from '../view/finding-wording.ts';
 import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
 
-/** One diagnostic: the message, its place, related places, the remedy. All lines but the first are indented. */
-export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextStyleOptions): readonly string[] {
-  return renderDiagnosticTextLines(listDiagnosticLines(diagnostic, options), diagnostic.severity, options);
+/** One finding: the message, its place, related places, the remedy. All lines but the first are indented. */
+export function renderFindingLines(finding: Finding, options: TextStyleOptions): readonly string[] {
+  const style = finding.level === 'error' ? 'error' : 'warning';
+  return renderFindingTextLines(listFindingLines(finding, options), style, options);
 }
 
 /** The lines of a message. Wraps sentences, and paints the headline's label in `style`. All texts must be printable. */
-export function renderDiagnosticTextLines(
-  lines: readonly DiagnosticTextLine[],
+export function renderFindingTextLines(
+  lines: readonly FindingTextLine[],
   style: TextRole,
   options: TextStyleOptions,
 ): readonly string[] {
@@ -22,7 +23,7 @@ export function renderDiagnosticTextLines(
  * Never wraps positions and excerpts. A terminal can open an unbroken position, and wrapping would misplace the caret
  * of an excerpt.
  */
-function renderExcerptLine(line: DiagnosticTextLine, style: TextRole, options: TextStyleOptions): readonly string[] {
+function renderExcerptLine(line: FindingTextLine, style: TextRole, options: TextStyleOptions): readonly string[] {
   const { role, label, text } = line;
   const paint = createPainter(options.color);
   switch (role) {
@@ -48,7 +49,7 @@ function renderExcerptLine(line: DiagnosticTextLine, style: TextRole, options: T
 }
 
 function renderSentence(
-  { label, text }: DiagnosticTextLine,
+  { label, text }: FindingTextLine,
   style: TextRole,
   { color, width }: TextStyleOptions,
 ): readonly string[] {

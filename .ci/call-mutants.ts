@@ -20,6 +20,7 @@ import {
   type Symbol as TypedSymbol,
 } from 'typescript/unstable/sync';
 import { applyMutant, createMutant, type Mutant } from './mutant.ts';
+import type { CallRange } from './reaching-tests.ts';
 
 /**
  * Breaks calls from one file to another: the wiring between parts that are each tested. A call is left out, its result
@@ -47,6 +48,8 @@ export interface CallMutant extends Mutant {
   /** The room that calls, and the one that is called. */
   readonly rooms: readonly [string, string];
   readonly operator: 'leaves the call out' | 'drops its result' | 'swaps two arguments' | 'ignores its failure';
+  /** The call, with its `await`. */
+  readonly call: CallRange;
 }
 
 /** A call of a function that another file declares. */
@@ -204,6 +207,7 @@ function listMutantsOfCall(call: CallToOtherFile, checker: Checker): readonly Ca
     list.map((edit) => ({
       ...createMutant(file, source, edit),
       rooms,
+      call: { file, start: whole.getStart(), end: whole.end },
       operator: operator as CallMutant['operator'], // a key of the record above
     })),
   );

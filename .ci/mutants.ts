@@ -9,6 +9,7 @@ import { parseAst } from 'vite';
 import { openCallMutants } from './call-mutants.ts';
 import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
 import { copyCheckout } from './pack.ts';
+import { type CallRange, findReachingTests } from './reaching-tests.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
@@ -17,7 +18,6 @@ import { copyCheckout } from './pack.ts';
  *
  * `npm run mutants -- --calls [--most N]`: breaks calls from one file to another instead. Draws one for each pair of rooms, and all of the main story
  * and of the client; at most N of each of the three. With `--all`, what survives `npm test` meets the other tests, and is counted apart.
- * With `--quick`, only the tests of the two rooms and the scenarios run: what survives then may still be noticed.
  */
 
 /** The areas in which a mistake would do most harm, by file. */
@@ -165,8 +165,8 @@ interface DrawnMutant {
   readonly mutant: Mutant;
   /** The folders of tests that come first. */
   readonly rooms: readonly string[];
-  /** Whether it is known to compile: then it is only built for the tests of the built program. */
-  readonly compiles: boolean;
+  /** The broken call, in a mutant that is known to compile. `undefined`: another place. */
+  readonly call?: CallRange | undefined;
 }
 
 /** The test that notices a mutant, `the build` or `a timeout`. `isInAll`: only `npm run test:all` has it. */
@@ -175,23 +175,33 @@ interface Killer {
   readonly isInAll: boolean;
 }
 
-/** Returns what notices a mutant; `undefined` if it survives. The tests of its own rooms come first, then those that import it. */
-async function findKiller(checkout: string, { mutant, rooms, compiles }: DrawnMutant): Promise<Killer | undefined> {
+/**
+ * Returns what notices a mutant; `undefined` if it survives. `reaching`: the test files that reach the broken call, which come first, those of its
+ * own rooms before the others. `undefined`: unknown, also whether it compiles.
+ */
+async function findKiller(
+  checkout: string,
+  { mutant, rooms }: DrawnMutant,
+  reaching: ReadonlySet<string> | undefined,
+): Promise<Killer | undefined> {
   const path = join(checkout, mutant.file);
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, applyMutant(source, mutant));
   const build = async (): Promise<string | undefined> => ((await failsToBuild(checkout)) ? 'the build' : undefined);
   const test = (args: readonly string[], timeoutMs: number) => findFailingTest(checkout, args, timeoutMs);
-  const folders = [...new Set([...rooms, ...(compiles ? ['scenarios'] : [])])].map((room) => `test/${room}/`);
+  const testFast = async (files: readonly string[], timeoutMs: number) =>
+    files.length === 0 ? undefined : test(['--project', 'fast', '--passWithNoTests', ...files], timeoutMs);
+  const folders = rooms.map((room) => `test/${room}/`);
+  const isOfRooms = (file: string): boolean => folders.some((folder) => file.startsWith(folder));
+  const [own = [], others = []] = [true, false].map((is) =>
+    [...(reaching ?? [])].filter((file) => isOfRooms(file) === is),
+  );
   try {
     const early =
-      (compiles ? undefined : await build()) ??
-      (await test(['run', '--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS));
-    if (values.quick || early !== undefined) return early === undefined ? undefined : { test: early, isInAll: false };
-    const found =
-      (compiles ? await test(['related', mutant.file, '--run', '--project', 'fast'], ALL_MS) : undefined) ??
-      (compiles ? await build() : undefined) ??
-      (await test(NPM_TEST, ALL_MS));
+      reaching === undefined
+        ? ((await build()) ?? (await testFast(folders, ROOM_MS)))
+        : ((await testFast(own, ALL_MS)) ?? (await testFast(others, ALL_MS)) ?? (await build()));
+    const found = early ?? (await test(NPM_TEST, ALL_MS));
     if (found !== undefined) return { test: found, isInAll: false };
     const all = values.all ? await test(TEST_ALL, ALL_MS) : undefined;
     return all === undefined ? undefined : { test: all, isInAll: true };
@@ -207,22 +217,26 @@ async function failsToBuild(checkout: string): Promise<boolean> {
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
-const NPM_TEST = ['run', '--project', 'fast', '--project', 'installed'];
+const NPM_TEST = ['--project', 'fast', '--project', 'installed'];
 /** The projects of `npm run test:all` that need no program beside Node, and break nothing themselves. */
-const TEST_ALL = [
-  'run',
-  ...['laws', 'invented-kinds', 'attacks', 'documents', 'journeys', 'load'].flatMap((name) => ['--project', name]),
-];
+const TEST_ALL = ['laws', 'invented-kinds', 'attacks', 'documents', 'journeys', 'load'].flatMap((name) => [
+  '--project',
+  name,
+]);
 
 /** Runs some tests. Returns the one that fails first, or `a timeout`; undefined if all pass. */
 async function findFailingTest(
   checkout: string,
-  [command = 'run', ...tests]: readonly string[],
+  tests: readonly string[],
   timeoutMs: number,
 ): Promise<string | undefined> {
-  const words = [VITEST, command, '--config', 'test/vitest.config.ts', '--bail=1', ...tests];
+  const words = [VITEST, 'run', '--config', 'test/vitest.config.ts', '--bail=1', ...tests];
   const { failed, stdout } = await runProgram(words, checkout, timeoutMs);
   return failed ? (/^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout') : undefined;
+}
+
+async function runFastTests(checkout: string): Promise<Ended> {
+  return runProgram([VITEST, 'run', '--config', 'test/vitest.config.ts', '--project', 'fast'], checkout, ALL_MS);
 }
 
 const { values } = parseArgs({
@@ -231,7 +245,6 @@ const { values } = parseArgs({
     room: { type: 'string', multiple: true },
     calls: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
-    quick: { type: 'boolean', default: false },
     most: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
@@ -250,7 +263,7 @@ function drawPlaceMutants(): readonly DrawnMutant[] {
   ].filter(([name]) => values.room === undefined || values.room.includes(name));
   return patterns.flatMap(([name, pattern, count]) =>
     drawMutants(pattern, count, random).map((mutant) => ({
-      ...{ name, mutant, compiles: false },
+      ...{ name, mutant },
       rooms: [mutant.file.split('/')[1] ?? ''],
     })),
   );
@@ -262,7 +275,7 @@ function drawCallMutants(): readonly DrawnMutant[] {
   const pairs = [...groups.keys()].filter((group) => group.includes(' → ')).sort();
   const drawOf = (group: string, count: number) =>
     draw(groups.get(group) ?? [], count, { random, accepts: isNotEquivalent }).map((mutant) => ({
-      ...{ name: `${group}, ${mutant.operator}`, mutant, compiles: true },
+      ...{ name: `${group}, ${mutant.operator}`, mutant, call: mutant.call },
       rooms: mutant.rooms,
     }));
   const drawn = [
@@ -285,15 +298,13 @@ async function testMutants(): Promise<void> {
   const counts = { 'npm test': 0, 'test:all': 0, nothing: 0 };
   try {
     createCheckout(checkout);
-    const failing = values.quick
-      ? undefined
-      : (await failsToBuild(checkout))
-        ? 'the build'
-        : await findFailingTest(checkout, NPM_TEST, ALL_MS);
+    const failing = (await failsToBuild(checkout)) ? 'the build' : await findFailingTest(checkout, NPM_TEST, ALL_MS);
     if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
+    const calls = mutants.flatMap(({ call }) => call ?? []);
+    const reaching = calls.length === 0 ? [] : await findReachingTests(checkout, calls, () => runFastTests(checkout));
     for (const drawn of mutants) {
       console.log(formatMutant(drawn));
-      const killer = await findKiller(checkout, drawn);
+      const killer = await findKiller(checkout, drawn, drawn.call && reaching[calls.indexOf(drawn.call)]);
       if (killer === undefined) counts.nothing += 1;
       else counts[killer.isInAll ? 'test:all' : 'npm test'] += 1;
       console.log(

@@ -12,6 +12,9 @@ const run = promisify(execFile);
 const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
 const SCRIPT = resolve('examples/pipelines/accept-drift.sh');
 
+/** The page of an apply that runs. */
+const URL_OF_APPLY = 'https://forge.test/runs/9';
+
 const MANIFESTS = `apiVersion: edgewise/v1
 kind: Stack
 metadata: { name: shop }
@@ -47,7 +50,10 @@ async function createCheckout() {
     await chmod(join(bin, name), 0o755);
   };
   await write('edgewise', `exec '${process.execPath}' '${PROGRAM}' "$@"`);
-  await write('gh', `echo "$*" >> '${folder}/gh.log'; [ "$2" = create ] && cp "$8" '${folder}/body.md'; true`);
+  await write(
+    'gh',
+    `echo "$*" >> '${folder}/gh.log'; [ "$1" = run ] && echo ${URL_OF_APPLY}; [ "$2" = create ] && cp "$8" '${folder}/body.md'; true`,
+  );
   await writeFile(join(work, 'manifests/all.yaml'), MANIFESTS);
   const env = {
     PATH: `${bin}:${process.env['PATH']}`,
@@ -91,8 +97,10 @@ it('proposes drift on a branch, as a pull request with the dangers', async () =>
     'edgewise/drift:manifests/all.yaml',
   );
   expect(pushed).toBe(MANIFESTS.replace('20001"]', '20001", "1.tcp.example.net:20009"]'));
-  expect(await readFile(join(folder, 'gh.log'), 'utf8')).toMatch(/^pr create --head edgewise\/drift /);
-  expect(await readFile(join(folder, 'body.md'), 'utf8')).toContain('TCPEdge/pg');
+  expect(await readFile(join(folder, 'gh.log'), 'utf8')).toMatch(/\npr create --head edgewise\/drift /);
+  const text = await readFile(join(folder, 'body.md'), 'utf8');
+  expect(text).toContain('TCPEdge/pg');
+  expect(text).toContain(`An apply was running (${URL_OF_APPLY})`);
   // The proposal of the next night is the same.
   await call('git', 'switch', '--quiet', 'main');
   await call(SCRIPT, 'manifests');

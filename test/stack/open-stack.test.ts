@@ -14,7 +14,7 @@ import {
 import { createInventoryEntry } from '../../src/report/machine/inventory.ts';
 import { renderResultJson } from '../../src/report/machine/json.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
-import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+import { changeByHand, createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 const WITH_TOKEN = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`;
@@ -127,6 +127,30 @@ describe('a stack of the library', () => {
       { address: 'TCPEdge/c', state: 'missing' },
     ]);
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+  });
+
+  it('returns what an accept would write, with its dangers, and writes no file', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
+    await stack.apply(await stack.plan());
+    const [before = '', live = ''] = [/hostports: (.*20001.*)/.exec(TWO)?.[1], '1.tcp.example.net:20009'];
+    await changeByHand(workspace, 'TCPEdge/a', { hostports: [live], description: 'by hand' });
+    workspace.recorder.take();
+    const all = await stack.accept({ all: true });
+    expect(all.accepted.map(({ address, field }) => `${address}:${field}`)).toEqual(['TCPEdge/a:description']);
+    expect(all.leftOut).toMatchObject([{ address: 'TCPEdge/a', field: 'hostports', dangers: [{ group: 'traffic' }] }]);
+    const { files, accepted, refused } = await stack.accept({ names: ['TCPEdge/a:hostports'] });
+    expect(files).toEqual([
+      {
+        file: 'edgewise.yaml',
+        before: TWO,
+        after: TWO.replace(before, before.replace('1.tcp.example.net:20001', live)),
+      },
+    ]);
+    expect(accepted).toMatchObject([{ field: 'hostports', dangers: [{ group: 'traffic' }] }]);
+    expect(refused).toEqual([]);
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+    expect(readFileSync(join(workspace.folder, 'edgewise.yaml'), 'utf8')).toBe(TWO);
   });
 
   it('exports modules of a resource that is named by its id', async () => {

@@ -14,11 +14,13 @@ trap 'rm -f "$report"' EXIT
 
 # The key and the token of the forge are never in one process.
 without_key() { env -u EDGEWISE_API_KEY -u EDGEWISE_API_KEY_FILE "$@"; }
-without_token() { env -u GH_TOKEN -u GITHUB_TOKEN -u EDGEWISE_GITLAB_TOKEN "$@"; }
 
 git switch --quiet --force-create "$branch"
-code=0
-without_token edgewise accept --all "$1" --yes --report "markdown=$report" || code=$?
+env -u GH_TOKEN -u GITHUB_TOKEN -u EDGEWISE_GITLAB_TOKEN edgewise accept --all "$1" --yes --report "markdown=$report" &
+# A runner that cancels the job may stop only this shell.
+trap 'kill "$!"' INT TERM
+while kill -0 "$!" 2>/dev/null; do code=0; wait "$!" || code=$?; done
+trap - INT TERM
 # 1: some of it cannot be written back. The rest is proposed.
 [ "$code" -le 1 ] || exit "$code"
 if git diff --quiet; then exit "$code"; fi

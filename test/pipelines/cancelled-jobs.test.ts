@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { ControlledService } from '../end-to-end/controlled-service.ts';
@@ -135,6 +135,23 @@ describeWith(['bash', 'sh', 'tar'], 'a cancelled job at GitLab', () => {
       expect(forge.issues).toEqual([]);
     },
   );
+});
+
+describeWith(['sh', 'git'], 'a cancelled job that proposes drift', () => {
+  it('ends while it reads, and proposes nothing', async () => {
+    const job = await createJob(LIST);
+    for (const line of ['init -q', 'add -A', '-c user.name=a -c user.email=a@example.com commit -qm a'])
+      await runTool('git', line.split(' '), { cwd: job.folder });
+    const step = startStep('sh', [resolve('examples/pipelines/accept-drift.sh'), 'manifests'], job);
+    await job.arrived;
+    step.child.kill('SIGTERM');
+    const { status, output } = await step.ended;
+    expect(status, output).toBe(130);
+    expect(listWrites(job.service)).toEqual([]);
+    expect(await runTool('git', ['log', '--oneline'], { cwd: job.folder })).toMatchObject({
+      output: expect.not.stringContaining('Keep what was changed'),
+    });
+  });
 });
 
 describeWith(['sh'], 'a pod that is stopped', () => {

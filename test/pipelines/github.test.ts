@@ -312,7 +312,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     ]);
     expect(output.match(/^(?:[-+] .*|\w.* service)$/gm)).toEqual([
       'Keep what was changed at the service',
-      expect.stringMatching(/^- {3}description: /),
+      expect.stringMatching(/^- {2}description: /),
       '+  description: by hand',
     ]);
     expect(await readFile(join(remote, 'gh.log'), 'utf8')).toBe(
@@ -323,6 +323,42 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     );
     expect(await readFile(join(remote, 'environment'), 'utf8')).not.toContain('key-of-the-pipeline');
     expect(proposed.output).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
+  it('posts its plan with the workflow of the page, too', async () => {
+    const repository = await createRepository();
+    const page = readFileSync('docs/how-to/pipelines.md', 'utf8');
+    const [, block = ''] = /```yaml\n(name: plan\non: pull_request\n[\s\S]*?)```/.exec(page) ?? [];
+    await writeFile(join(repository, '.github/workflows/page.yml'), setUpWith(archive, block));
+    await commitAgain(repository);
+    const planned = await run(repository, 'page.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdge/postgres') }]);
+  }, 120_000);
+
+  it('compares the plan of a merge queue with the approved one of its pull request, and passes', async () => {
+    const repository = await createRepository();
+    expect((await run(repository, 'plan.yml', 'pull_request')).status).toBe(0);
+    forge.runs.push({ id: 42, event: 'pull_request', head_sha: 'abc', status: 'success' });
+    await writeFile(join(repository, 'manifests/others.yaml'), toEdge('others', 20_009).replace(/^---\n/, ''));
+    await commitAgain(repository);
+    const more = { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-7-abc' };
+    const queued = await run(repository, 'plan.yml', 'merge_group', { more });
+    expect(queued.status, queued.output).toBe(0);
+    expect(queued.output).toMatch(/compared[\s\S]*Only in .*plan\.json[\s\S]*\+ TCPEdge\/others/);
+    expect(forge.comments).toHaveLength(1);
+  }, 300_000);
+
+  it('validates a pull request of a fork, which has no secrets, and is green', async () => {
+    const repository = await createRepository();
+    const pull = { ...EVENT.pull_request, head: { repo: { full_name: 'fork/r' } } };
+    await writeFile(join(repository, 'event.json'), JSON.stringify({ ...EVENT, pull_request: pull }));
+    const validated = await run(repository, 'plan.yml', 'pull_request', { key: '' });
+    expect(validated.status, validated.output).toBe(0);
+    expect(validated.output).toContain('There is no plan: GitHub gives no secrets to runs of forks');
+    expect(forge.comments).toEqual([]);
+    await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
+    expect((await run(repository, 'plan.yml', 'pull_request', { key: '' })).status).not.toBe(0);
   }, 300_000);
 
   it('gives later steps the result of a plan', async () => {
@@ -452,7 +488,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     repository: string,
     workflow: string,
     event: string,
-    { path = process.env['PATH'] }: { readonly path?: string | undefined } = {},
+    { path = process.env['PATH'], key = 'key-of-the-pipeline', more = {} }: RunOptions = {},
   ): Promise<ToolResult> {
     const home = await mkdtemp(join(work, 'home-'));
     onTestFinished(() => rm(home, { recursive: true, force: true }));
@@ -460,7 +496,10 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       GITHUB_API_URL: forge.url,
       GITHUB_REPOSITORY: 'o/r',
       GITHUB_SHA: 'abc',
+      // What act does not set.
+      GITHUB_WORKFLOW_REF: `o/r/.github/workflows/${workflow}@refs/heads/main`,
       ARTIFACTS: join(repository, 'artifacts'),
+      ...more,
     };
     const args = [
       ...[event, '--workflows', join('.github/workflows', workflow), '--eventpath', 'event.json'],
@@ -468,7 +507,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       ...(await listStubs()).flatMap((stub) => ['--local-repository', stub]),
       ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       ...['--var', `EDGEWISE_BASE_URL=${service.url}`],
-      ...['--secret', `GITHUB_TOKEN=${WORKFLOW_TOKEN}`, '--secret', 'EDGEWISE_API_KEY=key-of-the-pipeline'],
+      ...['--secret', `GITHUB_TOKEN=${WORKFLOW_TOKEN}`, '--secret', `EDGEWISE_API_KEY=${key}`],
     ];
     const PATH = `${dirname(process.execPath)}:${path}`;
     return runTool('act', args, { cwd: repository, env: { PATH, XDG_CACHE_HOME: home, HOME: home } });
@@ -481,6 +520,13 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     await sendByHand(account, 'PATCH', `/edges/tcp/${id}`, { description });
   }
 });
+
+/** `more`: variables of the runner. `key`: the secret. */
+interface RunOptions {
+  readonly path?: string | undefined;
+  readonly key?: string;
+  readonly more?: Readonly<Record<string, string>>;
+}
 
 const AUTHOR = ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada'];
 const EVENT = {

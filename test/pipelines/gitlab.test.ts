@@ -282,7 +282,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(proposed.status, proposed.output).toBe(0);
     const { output } = await runTool('git', ['--git-dir', remote, 'show', '--format=%s', 'edgewise/drift']);
     expect(output.match(/^[-+] .*$/gm)).toEqual([
-      expect.stringMatching(/^- {3}description: /),
+      expect.stringMatching(/^- {2}description: /),
       '+  description: by hand',
     ]);
     const [create, title, text = ''] = (await readFile(join(remote, 'options'), 'utf8')).split('\n').sort();
@@ -297,6 +297,30 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(text).toContain('An apply was running (https://forge.test/jobs/9)');
     expect(await readFile(join(remote, 'environment'), 'utf8')).not.toContain('key-of-the-pipeline');
   }, 300_000);
+
+  it('compares the plan of a train with the approved one of its merge request, and passes', async () => {
+    const repository = await createRepository();
+    expect((await run(repository, 'merge_request_event')).status).toBe(0);
+    const approved = await readFile(join(repository, 'edgewise-plan/plan.tar'));
+    await writeFile(join(repository, 'manifests/others.yaml'), toEdge('others', 20_009).replace(/^---\n/, ''));
+    await commit(repository);
+    forge.pipelines.push({ id: 5, ref: 'refs/merge-requests/7/train', status: 'success' });
+    forge.pipelines.push({ id: 4, ref: 'refs/merge-requests/7/merge', status: 'success' });
+    const train = ['--variable', 'CI_MERGE_REQUEST_EVENT_TYPE=merge_train'];
+    const queued = await run(repository, 'merge_request_event', train, () => approved);
+    expect(listJobs(queued), queued.output).toEqual(['PASS edgewise-plan']);
+    expect(stripVTControlCharacters(queued.output)).toMatch(/compared[\s\S]*\+ TCPEdge\/others/);
+    expect(forge.comments).toHaveLength(1);
+  }, 300_000);
+
+  it('validates the merge request of a fork, whose pipeline has no key, and is green', async () => {
+    const repository = await createRepository();
+    const fork = ['--variable', 'EDGEWISE_API_KEY=', '--variable', 'CI_MERGE_REQUEST_PROJECT_ID=4'];
+    const validated = await run(repository, 'merge_request_event', fork);
+    expect(listJobs(validated), validated.output).toEqual(['PASS edgewise-plan']);
+    expect(validated.output).toContain('There is no plan: the pipeline of a fork has no key.');
+    expect(forge.comments).toEqual([]);
+  }, 120_000);
 
   it('shows in the note why a plan failed', async () => {
     const repository = await createRepository();
@@ -351,11 +375,16 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
   }
 
   /** Runs the pipeline of an event on this machine. The artifact of its plan is in the repository. */
-  async function run(repository: string, source: string, more: readonly string[] = []): Promise<ToolResult> {
-    forge.findArtifact = (path) => {
+  async function run(
+    repository: string,
+    source: string,
+    more: readonly string[] = [],
+    findArtifact = (path: string): Uint8Array | undefined => {
       const file = join(repository, path.replace('11/', ''));
       return path.startsWith('11/edgewise-plan/') && existsSync(file) ? readFileSync(file) : undefined;
-    };
+    },
+  ): Promise<ToolResult> {
+    forge.findArtifact = findArtifact;
     const variables = {
       CI_PIPELINE_SOURCE: source,
       ...(source === 'merge_request_event' && { CI_MERGE_REQUEST_IID: '7' }),

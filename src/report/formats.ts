@@ -1,5 +1,5 @@
 import { escapeJobCommands } from '../model/job-commands.ts';
-import type { Document } from './document.ts';
+import { type Document, formatSummary } from './document.ts';
 import type { FormatOptions, Report, ReportRenderer, StacksReportRenderer, StacksRunReport } from './report.ts';
 import { numberReport } from './view/redact.ts';
 
@@ -57,19 +57,32 @@ function ofDocument(
   };
 }
 
-/** The format has values that no document has: it has its own renderer of reports, and of runs over many stacks. */
+/**
+ * The format has values that no document has: it has its own renderer of reports, and of runs over many stacks. Of the
+ * document, these get the summary.
+ */
 function ofReport(
   load: () => Promise<ReportRenderer>,
   loadForStacks: () => Promise<StacksReportRenderer>,
 ): FormatEntry {
+  const loadDocuments = () => import('./documents/create-document.ts');
   return {
     load: async () => {
-      const render = await load();
-      return (report, options) => [render(numberReport(report), options)];
+      const [render, { createDocument }] = await Promise.all([load(), loadDocuments()]);
+      return (report, options) => {
+        const numbered = numberReport(report);
+        return [render(numbered, { ...options, summary: formatSummary(createDocument(numbered, options)) })];
+      };
     },
     loadForStacks: async () => {
-      const [render, { prepareStacksRun }] = await Promise.all([loadForStacks(), import('./view/run-wording.ts')]);
-      return (run, options) => [render(prepareStacksRun(run), options)];
+      const [render, { createStacksDocument }, { prepareStacksRun }] = await Promise.all([
+        loadForStacks(),
+        loadDocuments(),
+        import('./view/run-wording.ts'),
+      ]);
+      return (run, options) => [
+        render(prepareStacksRun(run), { ...options, summary: formatSummary(createStacksDocument(run, options)) }),
+      ];
     },
   };
 }

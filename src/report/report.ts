@@ -130,6 +130,8 @@ export interface CommandLine {
 export interface FormatOptions extends TextStyleOptions {
   /** The command that made the report. Absent: the one that usually does. */
   readonly command?: string | undefined;
+  /** The summary of the document of the report. Absent: the report is shown without it. */
+  readonly summary?: string | undefined;
   /** The path of the manifests of the only stack. Absent: they were not files. */
   readonly folder?: string | undefined;
   readonly exitCode?: number;

@@ -108,24 +108,12 @@ test('is a complete document after a failure, with whatever is known', () => {
     },
   };
   const known = { format: PLAN_FORMAT, command: 'plan', ok: false };
-  expect(renderFailure({ command: 'plan', error })).toEqual({
-    ...known,
-    summary: '✗ edgewise plan did not complete.',
-    stacks: [],
-    failure,
-  });
+  expect(renderFailure({ command: 'plan', error })).toEqual({ ...known, stacks: [], failure });
   expect(renderFailure({ command: 'plan', error, stack: 'shop' })).toEqual({
     ...known,
-    summary: 'Stack shop: ✗ edgewise plan did not complete.',
     stacks: [{ stack: 'shop', ok: false, failure }],
   });
-  expect(renderFailure({})).toEqual({
-    ...known,
-    command: null,
-    summary: '✗ edgewise did not complete.',
-    stacks: [],
-    failure: { diagnostics: [] },
-  });
+  expect(renderFailure({})).toEqual({ ...known, command: null, stacks: [], failure: { diagnostics: [] } });
 });
 
 test('contains an error of any sort, a sentence or diagnostics after a failure', () => {
@@ -141,7 +129,6 @@ test('shows how much a validation read and whether it is valid', () => {
     format: PLAN_FORMAT,
     command: 'validate',
     ok: true,
-    summary: '✓ 3 resources in 2 files: valid.',
     stacks: [{ stack: 'shop', ok: true, validation: { ...counts, diagnostics: [WARNING] } }],
   });
   expect(renderValidation({ ...counts, diagnostics: [ERROR] }).ok).toBe(false);

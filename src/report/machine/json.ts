@@ -18,8 +18,6 @@ import type { Plan } from '../../model/plan.ts';
 import { type ExtraChange, isSamePlan, PLAN_FORMAT, type SafetyViolation } from '../../model/plan.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
 import { toFileJson } from '../../model/secret-value.ts';
-import { formatSummary } from '../document.ts';
-import { createDocument } from '../documents/create-document.ts';
 import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
 import { listNextSteps } from '../view/apply-wording.ts';
 import { numberPlan, redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
@@ -80,10 +78,8 @@ export function renderResultJson(...parts: Parameters<typeof createResultDocumen
 }
 
 /** The result of a run on one stack. */
-export function renderJsonReport(report: Report, options: FormatOptions = JSON_ALONE): string {
-  const { command, folder } = options;
+export function renderJsonReport(report: Report, { command, folder, summary }: FormatOptions = JSON_ALONE): string {
   const name = command ?? getCommandOfReport(report);
-  const summary = formatSummary(createDocument(report, options));
   if (report.about === 'failure' && report.failure.stack === undefined)
     return renderResultJson(name, [], { summary, failure: createFailureDocument(report.failure) });
   return renderResultJson(name, [{ folder, ...createResultEntry(report) }], { summary });

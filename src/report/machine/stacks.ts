@@ -1,8 +1,6 @@
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Removals, StackFolder, StackListing } from '../../model/stack-tree.ts';
-import { formatSummary } from '../document.ts';
-import { createStacksDocument } from '../documents/create-document.ts';
 import type { FormatOptions, StackReportPart, StacksRunReport } from '../report.ts';
 import { quoteText } from '../view/escape.ts';
 import { createResultEntry, type ResultEntry, renderPrintableJson, renderResultJson } from './json.ts';
@@ -74,12 +72,11 @@ export function findGitLabReference(text: string): string | undefined {
 }
 
 /** A run over many stacks as one JSON document. */
-export function renderStacksReportJson(run: StacksRunReport, options: FormatOptions): string {
-  const summary = formatSummary(createStacksDocument(run, options));
-  return renderResultJson(run.command, run.parts.map(createStackEntry), {
-    summary,
-    ...createRemovalsPart(run.removals),
-  });
+export function renderStacksReportJson(
+  { command, parts, removals }: StacksRunReport,
+  { summary }: Pick<FormatOptions, 'summary'>,
+): string {
+  return renderResultJson(command, parts.map(createStackEntry), { summary, ...createRemovalsPart(removals) });
 }
 
 /** The entry of one of the stacks of a run. */

@@ -37,8 +37,8 @@ export interface ClaimConflict {
 
 interface CheckedClaims {
   readonly conflicts: readonly ClaimConflict[];
-  /** Warnings on values that a stack of the same run will free. */
-  readonly diagnostics: readonly Diagnostic[];
+  /** Those of values that a stack of the same run will free. */
+  readonly late: readonly ClaimConflict[];
 }
 
 /** Finds each claim of a unique value that another live resource still has after this plan. */
@@ -52,7 +52,7 @@ export function checkClaimsAgainstLive(
   const found = decisions.flatMap((decision) => listConflictsOf(decision, owners, isInRun));
   return {
     conflicts: found.filter(({ isLate }) => !isLate),
-    diagnostics: found.filter(({ isLate }) => isLate).map(createLateWarning),
+    late: found.filter(({ isLate }) => isLate),
   };
 }
 
@@ -182,10 +182,6 @@ function listConflictsOf(
   });
 }
 
-function createLateWarning({ address, why, remedy, place }: ClaimConflict): Diagnostic {
-  return { ...LATE_CLAIM, message: `${address}: ${why}`, remedy, address, place };
-}
-
 /** A new resource of the same kind may be the other stack's resource, whose document has moved here. */
 function formatLateRemedy(
   { resource: { kind, mark }, isOurs }: ClaimOwner,
@@ -200,8 +196,6 @@ function formatLateRemedy(
 const LATE =
   'That stack is applied in the same run. This write follows its writes, and fails if they do not free the value.';
 
-const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
-
 /** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
 export function listAddressesAwaitingOtherStacks({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
   return new Set(diagnostics.filter(isLateClaimWarning).flatMap(({ address }) => address ?? []));
@@ -209,7 +203,7 @@ export function listAddressesAwaitingOtherStacks({ diagnostics }: Pick<Plan, 'di
 
 /** Whether a diagnostic says that a claim follows the writes of another stack. */
 export function isLateClaimWarning({ code, severity }: Diagnostic): boolean {
-  return code === LATE_CLAIM.code && severity === LATE_CLAIM.severity;
+  return code === 'claimed-elsewhere' && severity === 'warning';
 }
 
 /** Finds the path of a claimed value in a spec. Falls back to the top-level field. */

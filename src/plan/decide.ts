@@ -3,8 +3,6 @@ import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
-import { formatKindTitles } from '../kinds/tables/registry.ts';
-import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import {
   type Action,
@@ -15,10 +13,10 @@ import {
   type OtherSpelling,
   sendsNothing,
 } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import { isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
+import type { Place } from '../model/place.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers } from '../model/secret-value.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
@@ -34,13 +32,7 @@ import { diffSpecs } from './diff.ts';
 import { type ComparedResource, listFieldDifferences, listOtherSpellings } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { describeRecord, describeRefusal, listUnrecordableNotes } from './refused-creations.ts';
-import {
-  decideRetirement,
-  describeKeptOld,
-  findKeepMs,
-  listIdleRetireWarnings,
-  type RetirementContext,
-} from './retirement.ts';
+import { decideRetirement, describeKeptOld, findKeepMs, type RetirementContext } from './retirement.ts';
 import { listUnknownSecretNames } from './unknown-secrets.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime, readSettingMs } from './validity.ts';
 
@@ -94,42 +86,11 @@ export function decideActions(pairs: readonly ResourcePair[], context: DecisionC
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 
-/** Errors on adoptions that would replace the adopted resource, because an immutable field differs. */
-export function listReplacingAdoptionErrors(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
-  return decisions.flatMap(({ pair, action, differences }) => {
-    const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    // Without such a field, only a credential whose token was never delivered is replaced. This is not an error:
-    // nothing can use the credential.
-    if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
-    return [createAdoptionError(pair.desired, pair.live?.id ?? '', forcing)];
-  });
-}
-
-/**
- * Warnings on certificates whose manifest sets an end that is past or near, and errors on `--rotate` and `--retire` of
- * resources that cannot be rotated.
- */
-export function listValidityAndRotationDiagnostics(
-  decisions: readonly ChangeDecision[],
-  { now, rotate, retire = [] }: RenewalContext & Pick<RetirementContext, 'retire'>,
-): readonly Diagnostic[] {
-  const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
-  return [
-    ...[...new Set([...rotate, ...retire])]
-      .filter((address) => !rotatable.has(address))
-      .map((address) => createRotationError(address, rotatable)),
-    ...listIdleRetireWarnings(decisions, retire),
-    ...decisions.flatMap(({ pair, form }) =>
-      form === undefined ? [] : listManifestExpiryWarnings(pair, form.written, now),
-    ),
-  ];
-}
-
 /**
  * Whether `--rotate` can replace the resource. It cannot if the plan adopts or takes over the resource, because the
  * stack does not own it yet.
  */
-function canRotate({ kind, desired, by }: ResourcePair): boolean {
+export function canRotate({ kind, desired, by }: ResourcePair): boolean {
   return desired !== undefined && by === 'mark' && isRotatable(kind);
 }
 
@@ -297,30 +258,6 @@ function listReferencedAddresses(pair: ResourcePair): readonly Address[] {
   return pair.desired === undefined ? [] : listUnresolvedAddresses(pair.kind, pair.desired.spec);
 }
 
-function createAdoptionError(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
-  return {
-    code: 'adopt-refused',
-    severity: 'error',
-    message: `${desired.address}: adopting ${id} would replace it, because ${forcing.join(' and ')} cannot be changed`,
-    remedy: 'Write the live values into the manifest and adopt it first.',
-    address: desired.address,
-    place: desired.locate(desired.lifecycle.adopt === undefined ? ['spec'] : ['lifecycle', 'adopt']),
-  };
-}
-
-function createRotationError(address: string, rotatable: ReadonlySet<string>): Diagnostic {
-  const nearest = suggestAddress(address, [...rotatable]);
-  return {
-    code: 'unknown-target',
-    severity: 'error',
-    message: `${address} cannot be rotated: it is not in this plan, or its kind cannot be rotated`,
-    remedy:
-      nearest === undefined
-        ? `Name a ${formatKindTitles(isRotatable)} that the manifests describe, as Kind/name.`
-        : `Did you mean \`${nearest}\`?`,
-  };
-}
-
 export interface RenewalContext extends Pick<RetirementContext, 'now' | 'localNow' | 'clock'> {
   /** Addresses of resources to replace although nothing differs (`--rotate`). */
   readonly rotate: readonly string[];
@@ -368,26 +305,22 @@ function findTimedRenewal(subject: Subject, written: Spec, { now, localNow = now
   return toNote(`${due.reason}; not by the clock of this machine, so it is not replaced`);
 }
 
-/** Warns if a manifest sets an end that is past or near, because a new certificate would end at the same time. */
-export function listManifestExpiryWarnings(pair: ResourcePair, written: Spec, now: Date): readonly Diagnostic[] {
+interface EndOfManifest extends Pick<ResourcePair, 'address'> {
+  readonly place: Place;
+  readonly field: string;
+  /** Negative: the end is past. */
+  readonly leftMs: number;
+}
+
+/** Finds an end that a manifest sets and that is past or near: a new certificate would end at the same time. */
+export function findEndOfManifest(pair: ResourcePair, written: Spec, now: Date): readonly EndOfManifest[] {
   const { kind, desired, address } = pair;
   const fixed = findFixedEnd(kind, written);
   if (desired === undefined || fixed === undefined) return [];
   const { end, field } = fixed;
   const leftMs = end - now.getTime();
-  const isSoon = leftMs > 0 && leftMs <= computeWarningMs(pair, desired, { ...pair.live?.spec, ...written });
-  if (leftMs > 0 && !isSoon) return [];
-  const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
-  return [
-    {
-      code: 'certificate-validity',
-      severity: 'warning',
-      message: `${address} ${when}, and no apply changes that: its manifest fixes the end with spec.${field}`,
-      remedy: `Change spec.${field}, or set lifecycle.valid_for instead of times.`,
-      address,
-      place: desired.locate(['spec', field]),
-    },
-  ];
+  if (leftMs > Math.max(0, computeWarningMs(pair, desired, { ...pair.live?.spec, ...written }))) return [];
+  return [{ address, place: desired.locate(['spec', field]), field, leftMs }];
 }
 
 /** The share of a validity that counts as near its end: nine days of ninety, so that a weekly apply warns in time. */
@@ -508,25 +441,10 @@ export interface SinkOptions {
   readonly hasOwnSink?: ((name: string) => boolean) | undefined;
 }
 
-/** An error for each credential that would be created without a token sink, so that its token would be lost. */
-export function listMissingSinkErrors(
-  decisions: readonly ChangeDecision[],
-  { tokens, hasOwnSink = () => false }: SinkOptions,
-): readonly Diagnostic[] {
-  const lost = decisions.filter(
-    (decision) =>
-      createsToken(decision) &&
-      findOwnSink(decision, tokens) === undefined &&
-      !hasOwnSink(decision.pair.desired?.name ?? ''),
-  );
-  return lost.map(({ pair: { address, desired } }) => ({
-    code: 'token-sink-missing',
-    severity: 'error',
-    message: `${address} would be created, but no token sink is set for it, and the service shows the token only once`,
-    remedy: 'Set spec.tokens in the Stack, or give plan and apply the same --token-directory or --token-command.',
-    address,
-    place: desired?.locate(),
-  }));
+/** Whether a credential would be created without a token sink, so that its token would be lost. */
+export function lacksSink(decision: ChangeDecision, { tokens, hasOwnSink = () => false }: SinkOptions): boolean {
+  const name = decision.pair.desired?.name ?? '';
+  return createsToken(decision) && findOwnSink(decision, tokens) === undefined && !hasOwnSink(name);
 }
 
 function createsToken({ pair, action }: ChangeDecision): boolean {

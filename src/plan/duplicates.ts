@@ -3,8 +3,7 @@ import { hasToken, type Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
-import { getAddressName, toAddress } from '../model/address.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Address, getAddressName, toAddress } from '../model/address.ts';
 import { findCutMark, isRefusalRecord } from '../model/mark.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
@@ -77,67 +76,72 @@ function joinClaimKeys(kind: Kind, spec: Spec): string {
     .join('\n');
 }
 
+/** A resource to create whose predecessor may be there. */
+interface Successor {
+  readonly address: Address;
+  readonly desired: DesiredResource;
+  readonly place: Place;
+}
+
 /**
- * Warnings on creates for which a matching unmarked resource exists. Skips three cases that have their own diagnostics: a
+ * Finds creates for which a matching unmarked resource exists: `id`. Skips three cases that have their own diagnostics: a
  * spec with unique values, a resource with an unreadable or a cut mark, and a credential that may have lost its mark.
  */
-export function listAdoptionHints(decisions: readonly ChangeDecision[], live: LiveState): readonly Diagnostic[] {
+export function findAdoptable(
+  decisions: readonly ChangeDecision[],
+  live: LiveState,
+): readonly (Successor & Pick<LiveResource, 'id'>)[] {
   const listCandidates = createAdoptionCandidateSearch(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
-  return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
+  return decisions.flatMap(({ action, pair, form }) => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
     if (desired.lifecycle.adopt !== undefined || joinClaimKeys(kind, form.normal) !== '') return [];
     const [candidate, ...others] = listCandidates(kind, form.normal);
     if (candidate === undefined || others.length > 0 || candidate.markError !== undefined) return [];
     if ((hasToken(kind) && hasNoMetadata(candidate)) || findCutMark(candidate) !== undefined) return [];
-    return [
-      {
-        code: 'predecessor-unclear',
-        severity: 'warning',
-        message: `${address} would be created beside ${candidate.id}, which has the same fields and no mark`,
-        remedy: `If it is the same resource, adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: candidate.id })}`,
-        address,
-        place: desired.locate(['metadata', 'name']),
-      },
-    ];
+    return [{ address, desired, place: desired.locate(['metadata', 'name']), id: candidate.id }];
   });
 }
 
+interface Renamed extends Successor {
+  readonly kind: Kind;
+  readonly before: FreedResource;
+}
+
 /**
- * Warnings on a delete and a create that look like a rename: the new resource claims the same unique values as a
- * deleted resource of the same kind.
+ * Finds deletes and creates that look like a rename: the new resource claims the same unique values as a deleted
+ * resource of the same kind.
  */
-export function listRenameHints(decisions: readonly ChangeDecision[]): readonly Diagnostic[] {
+export function findRenames(decisions: readonly ChangeDecision[]): readonly Renamed[] {
   const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
-  return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
-    const { address, kind, desired } = pair;
+  return decisions.flatMap(({ action, pair: { address, kind, desired }, form }) => {
     if (action !== 'create' || form === undefined || desired === undefined) return [];
-    const before = freed.get(joinClaimKeys(pair.kind, form.normal));
-    if (before === undefined) return [];
-    const line = formatLifecycleHint(desired, { name: 'renamed_from', value: before.name });
-    return [
-      {
-        code: 'predecessor-unclear',
-        severity: 'warning',
-        message: `${address} claims all unique values of ${kind.name}/${before.name} (${before.id}), which is deleted`,
-        remedy: `If it was only renamed, keep the resource: ${line}`,
-        address,
-        place: desired.locate(['metadata', 'name']),
-      },
-    ];
+    const before = freed.get(joinClaimKeys(kind, form.normal));
+    return before === undefined
+      ? []
+      : [{ address, desired, place: desired.locate(['metadata', 'name']), kind, before }];
   });
 }
 
+interface WithoutFormer extends Successor {
+  /** The address that `renamed_from` names. */
+  readonly former: Address;
+  /** The stack that has no such resource, such as `this stack`. */
+  readonly owner: string;
+  /** A question that suggests another name. */
+  readonly meant: string | undefined;
+}
+
 /**
- * Warnings on creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled,
- * the plan would delete the resource that the user meant.
+ * Finds creates whose `lifecycle.renamed_from` names a resource that does not exist. If the name is misspelled, the plan
+ * would delete the resource that the user meant.
  */
-export function listMissingFormerNameWarnings(
+export function findMissingFormerNames(
   decisions: readonly ChangeDecision[],
   { live, stack: own }: { readonly live: LiveState; readonly stack: string },
-): readonly Diagnostic[] {
+): readonly WithoutFormer[] {
   const kept = new Set(decisions.flatMap(({ pair }) => (pair.desired === undefined ? [] : (pair.live?.id ?? []))));
-  return decisions.flatMap(({ action, pair: { address, kind, desired } }): readonly Diagnostic[] => {
+  return decisions.flatMap(({ action, pair: { address, kind, desired } }) => {
     const { takenFrom, renamedFrom: name = takenFrom?.name } = desired?.lifecycle ?? {};
     if (action !== 'create' || desired === undefined || name === undefined) return [];
     const stack = takenFrom?.stack ?? own;
@@ -145,18 +149,14 @@ export function listMissingFormerNameWarnings(
     const marked = listMarked({ resources: ofKind }).filter(
       ({ live: one }) => !kept.has(one.id) && !isRefusalRecord(one),
     );
-    const owner = stack === own ? 'this stack' : `the stack ${stack}`;
-    const meant = suggestFormer({ kind, name, stack }, marked);
     return [
       {
-        code: 'predecessor-unclear',
-        severity: 'warning',
-        message: `${address}: ${owner} has no ${toAddress(kind.name, name)} to rename, so an apply creates a new resource`,
-        remedy:
-          meant ??
-          'If the name is wrong, correct it before you apply. If the resource no longer exists, remove the line.',
         address,
+        desired,
         place: desired.locate(['lifecycle', 'renamed_from']),
+        former: toAddress(kind.name, name),
+        owner: stack === own ? 'this stack' : `the stack ${stack}`,
+        meant: suggestFormer({ kind, name, stack }, marked),
       },
     ];
   });

@@ -1,6 +1,4 @@
 import { hasToken, isRotatable, type Kind } from '../kinds/kind.ts';
-import type { Action } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import { findRefusedCreation, isRefusalRecord, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
@@ -53,32 +51,3 @@ export function listUnrecordableNotes({ kind, live }: Pick<ResourcePair, 'kind' 
 
 const UNRECORDABLE =
   'if it comes back with more than requested, it is deleted: each try issues a certificate, which stays valid';
-
-interface DecidedPair {
-  readonly pair: ResourcePair;
-  readonly action: Action;
-  readonly reason: string | undefined;
-}
-
-/** Warnings on what is not tried again, and on marks whose record of a refused creation does not count. */
-export function listRefusalWarnings(decisions: readonly DecidedPair[]): readonly Diagnostic[] {
-  return decisions.flatMap(({ action, reason, pair: { address, live, desired } }): readonly Diagnostic[] => {
-    const shared = { code: 'creation-withheld', severity: 'warning', address, place: desired?.locate() } as const;
-    if (action === 'withhold')
-      return [
-        {
-          ...shared,
-          message: `${address} is not ${live !== undefined && isRefusalRecord(live) ? 'created' : 'replaced'}: ${reason}`,
-          remedy: `Change the manifest, or try again with --rotate ${address}. Everything else is applied.`,
-        },
-      ];
-    if (live?.mark?.refused === undefined || findRefusedCreation(live) !== undefined) return [];
-    return [
-      {
-        ...shared,
-        message: `${address}: the mark of ${live.id} says that the service refused a creation, and does not name its own resource, so this does not count`,
-        remedy: 'Find out who wrote it. Nothing else depends on it.',
-      },
-    ];
-  });
-}

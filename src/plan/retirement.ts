@@ -3,7 +3,6 @@ import { hasToken } from '../kinds/kind.ts';
 import { getAddressName } from '../model/address.ts';
 import type { Action, Difference, LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import { hasDeliveredToken, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { listPlainDifference } from './differences.ts';
@@ -148,24 +147,4 @@ function listUnwrittenMarkDifferences({ address, live }: ResourcePair, stack: st
     ...listPlainDifference('mark.name', live.mark.name, getAddressName(address)),
     ...listPlainDifference('mark.retiring', isRetiring(live), true),
   ];
-}
-
-/** Warnings on addresses of `--retire` without an old resource. A second run of the same command is no error. */
-export function listIdleRetireWarnings(
-  decisions: readonly DecidedResource[],
-  retire: readonly string[],
-): readonly Diagnostic[] {
-  return decisions.flatMap(({ pair, action }): readonly Diagnostic[] => {
-    const { address, by, retires } = pair;
-    if (!retire.includes(address) || by !== 'mark' || action === 'replace' || retires !== undefined) return [];
-    return [
-      {
-        code: 'unknown-target',
-        severity: 'warning',
-        message: `--retire ${address} does nothing: it has no old one that is still there`,
-        remedy: 'To get a new one and delete the present one at once, use --rotate with it.',
-        address,
-      },
-    ];
-  });
 }

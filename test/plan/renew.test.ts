@@ -4,7 +4,7 @@ import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { decideRenewal, listManifestExpiryWarnings } from '../../src/plan/decide.ts';
+import { decideRenewal, findEndOfManifest } from '../../src/plan/decide.ts';
 import type { ResourcePair } from '../../src/plan/match.ts';
 import { findManifestValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
@@ -137,34 +137,20 @@ describe('a certificate', () => {
   it('is warned about if its manifest sets only a start that is longer ago than the default validity', () => {
     const written = { valid_after: CREATED };
     const stated = toPair(SSH_USER_CERTIFICATE, {}, toValidity(1));
-    const messages = (days: number) =>
-      listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message);
-    expect(messages(0.5)).toEqual([]);
-    expect(messages(2)).toEqual([
-      'SSHUserCertificate/it ended 24 hours ago, and no apply changes that: its manifest fixes the end with spec.valid_after',
+    expect(findEndOfManifest(stated, written, toDayAfter(0.5))).toEqual([]);
+    expect(findEndOfManifest(stated, written, toDayAfter(2))).toMatchObject([
+      { address: 'SSHUserCertificate/it', leftMs: -DAY_MS, field: 'valid_after' },
     ]);
   });
 
   it.each([
     [-1, []],
-    [
-      0.5,
-      [
-        'SSHUserCertificate/it ends in 12 hours, and no apply changes that: its manifest fixes the end with spec.valid_until',
-      ],
-    ],
-    [
-      2,
-      [
-        'SSHUserCertificate/it ended 24 hours ago, and no apply changes that: its manifest fixes the end with spec.valid_until',
-      ],
-    ],
-  ])('is warned about %d days after its creation if its manifest sets its end', (days, messages) => {
+    [0.5, [{ leftMs: DAY_MS / 2, field: 'valid_until' }]],
+    [2, [{ leftMs: -DAY_MS, field: 'valid_until' }]],
+  ])('is warned about %d days after its creation if its manifest sets its end', (days, found) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, toValidity(1));
-    expect(listManifestExpiryWarnings(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(
-      messages,
-    );
+    expect(findEndOfManifest(stated, written, toDayAfter(days))).toMatchObject(found);
   });
 
   it('is not renewed while it is taken over', () => {

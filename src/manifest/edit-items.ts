@@ -1,6 +1,5 @@
-import type { OffsetRange } from '../model/place.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 import { type EditedText, getIndent, getLineStart, type ItemRange, indentLines } from './edited-text.ts';
-import type { Correction } from './source-text.ts';
 
 /**
  * Edits that add members to a collection and remove some, as text: whatever stays is not touched, with its comments and the

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { pairMembers } from '../model/pair-members.ts';
-import type { OffsetRange } from '../model/place.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 import { containsConcealed } from '../model/secret-value.ts';
 import { type Entry, editBlockItems, editFlowItems } from './edit-items.ts';
 import {
@@ -22,7 +22,6 @@ import {
 } from './edited-text.ts';
 import { getNodeRange, isMergeKey, type SyntaxTree } from './parse.ts';
 import { renderFragment, renderJsonFragment } from './render-document.ts';
-import type { Correction } from './source-text.ts';
 
 /**
  * Replaces values of a YAML document in its text: only what differs between two values is edited, so that comments, styles,

@@ -1,7 +1,6 @@
 import { isCollection, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import type { OffsetRange } from '../model/place.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 import { getNodeRange } from './parse.ts';
-import type { Correction } from './source-text.ts';
 
 /**
  * The text of a file while parts of it are replaced: where lines begin, and where the content of a node ends. A text

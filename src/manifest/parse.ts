@@ -15,7 +15,7 @@ import {
 import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
-import type { OffsetRange } from '../model/place.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 import { checkStorableText } from '../model/printable.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import {
@@ -29,7 +29,7 @@ import {
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
 import type { FoundMistake } from './named-mistakes.ts';
 import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
-import { type Correction, getRangeOfValuePart } from './source-text.ts';
+import { getRangeOfValuePart } from './source-text.ts';
 import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken } from './tags.ts';
 import type { YamlText } from './yaml-text.ts';
 

@@ -1,13 +1,13 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { ExcerptsByOutput } from '../model/excerpts.ts';
-import type { OffsetRange, Place } from '../model/place.ts';
+import type { Correction, OffsetRange, Place } from '../model/place.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import { createYamlBudget } from './bounded-yaml.ts';
 import { NO_ENVIRONMENT } from './environment.ts';
 import { renderExcerpt, renderLineWith } from './excerpt.ts';
 import { getNodeRange, parseDocuments, type SyntaxTree } from './parse.ts';
 import { listSecretRanges } from './secret-ranges.ts';
-import { type Correction, createSourceText, type SourceText } from './source-text.ts';
+import { createSourceText, type SourceText } from './source-text.ts';
 import { createYamlText } from './yaml-text.ts';
 
 const HIDDEN = '(hidden)';

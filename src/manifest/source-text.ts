@@ -14,11 +14,6 @@ export interface SourceText {
   readonly findLine: (line: number) => OffsetRange | undefined;
 }
 
-/** A part of a text, and what should be there instead. */
-export interface Correction extends OffsetRange {
-  readonly text: string;
-}
-
 export function createSourceText(file: string, yaml: YamlText): SourceText {
   const { text } = yaml;
   const starts = listLineStarts(text);

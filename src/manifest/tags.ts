@@ -1,7 +1,6 @@
 import { type Document, isScalar, type Node, type Parser, type Scalar, Schema, visit, type YAMLError } from 'yaml';
-import type { OffsetRange } from '../model/place.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 import type { FoundMistake } from './named-mistakes.ts';
-import type { Correction } from './source-text.ts';
 
 /**
  * Tags, which begin with `!`. A manifest has none that changes a value: an author who writes `! (a == b)` means a

@@ -14,6 +14,11 @@ export interface OffsetRange {
   readonly end: number;
 }
 
+/** A part of a text, and what should be there instead. */
+export interface Correction extends OffsetRange {
+  readonly text: string;
+}
+
 /** A part of the value of a field. `of` is the whole value, which its manifest may spell otherwise. */
 export interface TextRange extends OffsetRange {
   readonly of: string;

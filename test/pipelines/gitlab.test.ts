@@ -285,13 +285,13 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
       expect.stringMatching(/^- {2}description: /),
       '+  description: by hand',
     ]);
-    const [create, title, text = ''] = (await readFile(join(remote, 'options'), 'utf8')).split('\n').sort();
+    const [create, title, text = ''] = (await readFile(join(remote, 'options'), 'utf8')).trim().split('\n').sort();
     expect([create, title]).toEqual([
       'GIT_PUSH_OPTION_0=merge_request.create',
       'GIT_PUSH_OPTION_1=merge_request.title=Keep what was changed at the service',
     ]);
     expect(text).toMatch(
-      /^GIT_PUSH_OPTION_2=merge_request\.description=<!-- edgewise:drift stack=quickstart -->\\n\\n## /,
+      /^GIT_PUSH_OPTION_2=merge_request\.description=<!-- edgewise:drift stack=quickstart -->\\n<!-- edgewise:run .* -->\\n\\n## /,
     );
     expect(text).toContain('by hand');
     expect(text).toContain('An apply was running (https://forge.test/jobs/9)');

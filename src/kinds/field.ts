@@ -1,4 +1,5 @@
 import type { LintCode } from '../model/diagnostic.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { TextFormat } from './formats.ts';
@@ -121,21 +122,12 @@ export interface ObjectType {
   readonly judgeAccess: JudgeAccess | undefined;
 }
 
-/** Lists what is valid in a value and probably a mistake. `undefined` in a type: it has no such check. */
-export type FindMistakes = (value: JsonObject) => readonly ValueMistake[];
-
-/** A mistake in an object or map, such as a field because of which it has no effect. */
-export interface ValueMistake {
-  readonly code: LintCode;
-  /** The path of the cause, from the object or map. */
-  readonly path: FieldPath;
-  /** A clause whose subject is the path of the object or map. */
-  readonly message: string;
-  /** Absent if `unknown` gives it, or if the remedy of the lint rule fits. */
-  readonly remedy?: string;
-  /** Set if a word is unknown: the word, and the known words. */
-  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
-}
+/**
+ * Lists what is valid in a value and probably a mistake, such as a field because of which it has no effect: lint reports
+ * it. `path` is that of the cause, from the value; the subject of `message` is the value. `undefined` in a type: it has no
+ * such check.
+ */
+export type FindMistakes = (value: JsonObject) => readonly Finding[];
 
 /**
  * What a value does to access.

@@ -1,6 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { FieldPath, Spec } from '../model/state.ts';
+import type { Spec } from '../model/state.ts';
 import {
   defineFields,
   type Field,
@@ -65,9 +66,9 @@ export interface Kind {
   /** How a resource is submitted and decided. Set for submitted kinds only. */
   readonly submission: SubmissionDetails | undefined;
   /** Checks several fields together. Called only if each field is valid by itself. */
-  readonly check: (spec: Spec) => readonly SpecFinding[];
+  readonly check: (spec: Spec) => readonly UncodedFinding[];
   /** Checks several settings of `lifecycle` together if each is valid. Paths in findings start below `lifecycle`. */
-  readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
+  readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly UncodedFinding[];
   /** Lists the tasks that the service currently cannot complete for a resource, according to its computed fields. */
   readonly checkHealth: (computed: JsonObject) => readonly BlockedServiceTask[];
   /** Summarizes the state of the resource from its computed fields, such as `certificate renews in 60 days`. */
@@ -103,12 +104,6 @@ export interface BlockedServiceTask {
   readonly remedy: string;
   /** The field of the spec that requests the task. */
   readonly field: string;
-}
-
-/** An error in a spec. `path` starts below `spec`, or below `lifecycle` if `checkLifecycle` returns it. */
-export interface SpecFinding {
-  readonly path: FieldPath;
-  readonly message: string;
 }
 
 type Defaulted =

@@ -1,8 +1,9 @@
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
-import { shortenMessage } from '../manifest/finding.ts';
+import { createDiagnostic } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
 import { type Diagnostic, type Severity, sortDiagnosticsInSourceOrder } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import type { Place, TextRange } from '../model/place.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -10,7 +11,6 @@ import { findInLayers } from '../settings/resolve.ts';
 import {
   type LintContext,
   type LintedResource,
-  type LintFinding,
   type LintRule,
   listSpecNodes,
   type ReplacementAddress,
@@ -81,7 +81,7 @@ function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<stri
 }
 
 /** Checks the token sinks of the Stack with the rule `placeholder-in-shell`. */
-function lintSinks({ name, tokens, layers }: StackSettings, rules: readonly CheckedRule[]): readonly Finding[] {
+function lintSinks({ name, tokens, layers }: StackSettings, rules: readonly CheckedRule[]): readonly RuledFinding[] {
   const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
   if (checked === undefined) return [];
   const { rule, severity } = checked;
@@ -95,10 +95,10 @@ function lintResource(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
   context: LintContext,
-): readonly Finding[] {
+): readonly RuledFinding[] {
   const kind = getKind(resource.kind);
   const subject: LintedResource = { kind, resource, spots: listSpecNodes(kind, resource) };
-  const findings: Finding[] = [];
+  const findings: RuledFinding[] = [];
   const idle: string[] = [];
   for (const { rule, severity, isReported } of rules) {
     const found = rule.check(subject, context);
@@ -117,7 +117,7 @@ function listUnused(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
   idle: readonly string[],
-): readonly Finding[] {
+): readonly RuledFinding[] {
   const unused = Object.keys(resource.allow).filter((id) => idle.includes(id));
   const checked = unused.length === 0 ? undefined : rules.find(({ rule }) => rule.id === 'suppression-unused');
   if (checked === undefined) return [];
@@ -128,8 +128,8 @@ function listUnused(
   });
 }
 
-interface Finding {
-  readonly finding: LintFinding;
+interface RuledFinding {
+  readonly finding: UncodedFinding;
   readonly rule: LintRule;
   readonly severity: Severity;
   readonly resource: Pick<DesiredResource, 'address'> & {
@@ -137,22 +137,17 @@ interface Finding {
   };
 }
 
-function isError({ severity }: Finding): boolean {
+function isError({ severity }: RuledFinding): boolean {
   return severity === 'error';
 }
 
-function createLintDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
-  const { path, part, message, remedy, related } = finding;
+function createLintDiagnostic({ finding, rule, severity, resource }: RuledFinding): Diagnostic {
+  const { path, part, remedy = rule.remedy } = finding;
   const { address, locate } = resource;
   const [root, field] = path;
   return {
-    code: rule.id,
+    ...createDiagnostic({ address }, { ...finding, code: rule.id, remedy, place: locate(path, part) }),
     severity,
-    message: shortenMessage(`${address}: ${message}`),
-    remedy: shortenMessage(remedy ?? rule.remedy),
-    address,
     ...(root === 'spec' && typeof field === 'string' && { field }),
-    place: locate(path, part),
-    related: related && [{ message: related.message, place: related.locate() }],
   };
 }

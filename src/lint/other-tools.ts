@@ -1,8 +1,9 @@
 import { isConcealed } from '../model/concealed-value.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
-import type { LintedResource, LintFinding } from './rule.ts';
+import type { LintedResource } from './rule.ts';
 
 /** What manifests have of other tools: values that a tool should have filled in, and annotations that only a tool reads. */
 
@@ -30,7 +31,7 @@ const PLACEHOLDERS: readonly Placeholder[] = [
   { pattern: /#\{[^{}\n]+\}#?/, form: '#{…}#', tool: 'Replace Tokens or Octopus Deploy' },
 ];
 
-export function checkUnfilledValues({ resource }: LintedResource): readonly LintFinding[] {
+export function checkUnfilledValues({ resource }: LintedResource): readonly UncodedFinding[] {
   return listSentTexts(resource, resource.spec, ['spec']).flatMap(({ path, text }) => {
     const found = findPlaceholderOfTool(text);
     if (found === undefined) return [];
@@ -75,7 +76,7 @@ const KEEPERS: readonly (readonly [annotation: string, value: RegExp, tool: stri
   ['kustomize.toolkit.fluxcd.io/prune', /^\s*disabled\s*$/, 'Flux'],
 ];
 
-export function checkKeepingAnnotations({ resource }: LintedResource): readonly LintFinding[] {
+export function checkKeepingAnnotations({ resource }: LintedResource): readonly UncodedFinding[] {
   const { annotations, lifecycle } = resource;
   if (lifecycle.protect) return [];
   return KEEPERS.flatMap(([name, value, tool]) => {

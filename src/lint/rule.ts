@@ -1,8 +1,9 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { LintCode } from '../model/diagnostic.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Place, TextRange } from '../model/place.ts';
+import type { Place } from '../model/place.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
@@ -12,7 +13,7 @@ export interface LintRule {
   readonly severity: RuleSeverity;
   /** The remedy of findings that have no remedy of their own. */
   readonly remedy: string;
-  readonly check: (subject: LintedResource, context: LintContext) => readonly LintFinding[];
+  readonly check: (subject: LintedResource, context: LintContext) => readonly UncodedFinding[];
   /**
    * Whether plans have their own warning about the same mistake. `lint.ts` then skips the rule for a plan, unless the
    * severity of the rule is `error`.
@@ -40,17 +41,6 @@ export interface ReplacementAddress {
   readonly address: string;
   /** Returns the position of `spec.id` in the attached resource with this address. Absent for an `External`. */
   readonly locate?: (() => Place) | undefined;
-}
-
-/** A finding of a rule. `path` starts at the root of the document. */
-export interface LintFinding {
-  readonly path: FieldPath;
-  /** The wrong part of the text at `path`. Absent if the whole value is wrong. */
-  readonly part?: TextRange | undefined;
-  /** The message without the resource's address, which `lint.ts` adds in front. */
-  readonly message: string;
-  readonly remedy?: string | undefined;
-  readonly related?: { readonly message: string; readonly locate: () => Place } | undefined;
 }
 
 /** A value in a spec, with its type. `value` is `undefined` for a missing field that rules check. */

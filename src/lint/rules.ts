@@ -12,6 +12,7 @@ import { isAddress } from '../model/address.ts';
 import { isConcealed } from '../model/concealed-value.ts';
 import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import type { TextRange } from '../model/place.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
@@ -19,7 +20,7 @@ import { isSecretValue } from '../model/secret-value.ts';
 import type { TokenCommand, TokenSettings } from '../model/stack.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { checkKeepingAnnotations, checkUnfilledValues, isUnfilled } from './other-tools.ts';
-import type { LintContext, LintedResource, LintFinding, LintRule, SpecNode } from './rule.ts';
+import type { LintContext, LintedResource, LintRule, SpecNode } from './rule.ts';
 
 /** A rule without its id. The id is the key in `FACTS`. */
 type RuleFacts = Omit<LintRule, 'id'>;
@@ -145,7 +146,7 @@ export const LINT_RULES: readonly LintRule[] = Object.entries(FACTS).map(([id, f
 }));
 
 /** Validation hides each value in clear whose key is named like a secret. */
-function checkSecretsInClear({ resource }: LintedResource): readonly LintFinding[] {
+function checkSecretsInClear({ resource }: LintedResource): readonly UncodedFinding[] {
   const hidden = listHiddenPaths(resource.spec, ['spec']).filter((path) => !isUnfilled(resource, path));
   // What is below such a name may be secret too, so the path ends there.
   const paths = hidden.map((path) => path.slice(0, findNameOfSecret(path) + 1));
@@ -169,7 +170,7 @@ function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {
   return Object.entries(value).flatMap(([key, member]) => listHiddenPaths(member, [...path, key]));
 }
 
-function checkCelSyntax({ spots }: LintedResource): readonly LintFinding[] {
+function checkCelSyntax({ spots }: LintedResource): readonly UncodedFinding[] {
   return listUnreadExpressions(spots)
     .filter(({ isUnknownHere }) => !isUnknownHere)
     .map(({ path, text, column, finding }) => {
@@ -207,7 +208,7 @@ function findOperatorOfOthers(text: string, offset: number): string {
 const MAX_OPERATOR = 10;
 
 /** Finds expressions that may be valid, but cannot be parsed here. */
-function checkUnreadableCel({ spots }: LintedResource): readonly LintFinding[] {
+function checkUnreadableCel({ spots }: LintedResource): readonly UncodedFinding[] {
   return listUnreadExpressions(spots)
     .filter(({ isUnknownHere }) => isUnknownHere)
     .map(({ path, text, column, finding }) => ({
@@ -240,7 +241,7 @@ function toPart(text: string, column: number): TextRange {
  * Finds undeclared variables in expressions: neither the field nor `spec.lint.cel_variables` of the Stack declares
  * them.
  */
-function checkCelVariables({ spots }: LintedResource, { settings }: LintContext): readonly LintFinding[] {
+function checkCelVariables({ spots }: LintedResource, { settings }: LintContext): readonly UncodedFinding[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCelNames(text);
     const known = [...variables, ...settings.celVariables];
@@ -298,7 +299,7 @@ function formatSiblings(name: string, known: readonly string[]): string {
 }
 
 /** Finds restrictions that are on and admit everyone. An unset list for which its table has advice is left to that. */
-function checkRestrictions({ kind, spots }: LintedResource): readonly LintFinding[] {
+function checkRestrictions({ kind, spots }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, field, value }) => {
     const isOfKind = field !== undefined && kind.fields[String(path.at(-1))] === field;
     if (!isOfKind || value === undefined) return [];
@@ -313,7 +314,7 @@ function checkRestrictions({ kind, spots }: LintedResource): readonly LintFindin
 }
 
 /** Lists the unset fields for which the kind's table has a warning with the code `id`. */
-function listUnset({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
+function listUnset({ spots }: LintedResource, id: LintCode): readonly UncodedFinding[] {
   return spots.flatMap(({ path, field, value }) => {
     const advice = field?.whenUnset;
     if (field === undefined || advice?.code !== id || !isUnsetField(field, value)) return [];
@@ -330,7 +331,7 @@ function isUnsetField(field: Field, value: Json | undefined): boolean {
 }
 
 /** Lists the mistakes with the code `id` that the types of the kind's table find. Skips disabled modules. */
-function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFinding[] {
+function listMistakes({ spots }: LintedResource, id: LintCode): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'object' && type.type !== 'map') return [];
     if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return [];
@@ -347,11 +348,11 @@ function listMistakes({ spots }: LintedResource, id: LintCode): readonly LintFin
  * Finds numbers that YAML reads as another text than was written, such as `1.10` and `0x1F` in free JSON, and `010` in
  * fields that are numbers, where quotes are no remedy.
  */
-function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly LintFinding[] {
+function checkRewrittenNumbers({ spots, resource }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     const isNumber = type.type === 'number' || (type.type === 'map' && type.of.type === 'number');
     if (!isNumber && type.type !== 'metadata' && type.type !== 'json') return [];
-    return listLeaves(value ?? null, path).flatMap((leaf): readonly LintFinding[] => {
+    return listLeaves(value ?? null, path).flatMap((leaf): readonly UncodedFinding[] => {
       if (typeof leaf.value !== 'number') return [];
       const written = resource.readSource(leaf.path);
       if (written === String(leaf.value) || !(isNumber ? LEADING_ZERO : NUMBER).test(written)) return [];
@@ -366,8 +367,8 @@ const NUMBER = /^[-+.]?\d\S*$/;
 const LEADING_ZERO = /^[-+]?0[\dxo]\S*$/;
 
 /** Finds texts such as `${ENVIRONMENT}`, which edgewise sends as they are. */
-function checkPlaceholders({ resource }: LintedResource): readonly LintFinding[] {
-  return listLeaves(resource.spec, ['spec']).flatMap(({ path, value }): readonly LintFinding[] => {
+function checkPlaceholders({ resource }: LintedResource): readonly UncodedFinding[] {
+  return listLeaves(resource.spec, ['spec']).flatMap(({ path, value }): readonly UncodedFinding[] => {
     if (typeof value !== 'string' || !value.includes('${')) return [];
     const found = UNKNOWN_PLACEHOLDER.exec(resource.readSource(path))?.groups?.['name'];
     if (found === undefined || !value.includes(`\${${found}}`)) return [];
@@ -400,7 +401,7 @@ function listLeaves(value: Json, path: FieldPath): readonly Leaf[] {
  * Finds modules that leave values to the service. If such a value is set once and then removed from the manifest, the
  * service keeps it, because a module has no mark that remembers it.
  */
-function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] {
+function checkServiceChoices({ spots }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'object' || !isJsonObject(value)) return [];
     const unset = Object.entries(type.fields).filter(
@@ -413,7 +414,7 @@ function checkServiceChoices({ spots }: LintedResource): readonly LintFinding[] 
 }
 
 /** Finds texts that are not among the known values of their field. */
-function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
+function checkKnownValues({ spots }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return [];
     if (type.known.includes(value)) return [];
@@ -429,7 +430,7 @@ function checkKnownValues({ spots }: LintedResource): readonly LintFinding[] {
 }
 
 /** Finds maps of traffic shares that are empty or add up to zero. */
-function checkShares({ spots }: LintedResource): readonly LintFinding[] {
+function checkShares({ spots }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'map' || !type.isShares) return [];
     const shares = isJsonObject(value) ? Object.values(value) : [];
@@ -441,30 +442,30 @@ function checkShares({ spots }: LintedResource): readonly LintFinding[] {
 }
 
 /** Finds values that an unordered list contains twice, even if their spelling differs. */
-function checkRepeated({ spots, resource }: LintedResource): readonly LintFinding[] {
+function checkRepeated({ spots, resource }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap((spot) => listRepeatedMembers(spot, resource));
 }
 
 function listRepeatedMembers(
   { path, field, type, value }: SpecNode,
   { locate }: LintedResource['resource'],
-): readonly LintFinding[] {
+): readonly UncodedFinding[] {
   if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return [];
   if (value.length < 2) return [];
   const first = new Map<string, number>();
   const ofMember = { ...field, default: undefined, type: type.of };
-  return value.flatMap((member, index): readonly LintFinding[] => {
+  return value.flatMap((member, index): readonly UncodedFinding[] => {
     const key = toCanonicalJson(normalizeField(ofMember, member));
     const before = first.get(key);
     if (before === undefined) first.set(key, index);
     if (before === undefined) return [];
-    const related = { message: 'first set here', locate: () => locate([...path, before]) };
+    const related = [{ message: 'first set here', place: locate([...path, before]) }];
     return [{ path: [...path, index], message: `${formatPath([...path, index])} repeats ${String(member)}`, related }];
   });
 }
 
 /** Finds certificates that are valid for longer than the Stack allows. A missing start is assumed to be now. */
-function checkValidity({ kind, resource }: LintedResource, { settings, now }: LintContext): readonly LintFinding[] {
+function checkValidity({ kind, resource }: LintedResource, { settings, now }: LintContext): readonly UncodedFinding[] {
   const { validity } = kind;
   if (validity === undefined) return [];
   const span = findValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
@@ -493,7 +494,7 @@ function findValidity(
 }
 
 /** Finds certificates whose manifest fixes an end that is past by the clock of this machine. */
-function checkEnd({ kind, resource: { spec } }: LintedResource, { now }: LintContext): readonly LintFinding[] {
+function checkEnd({ kind, resource: { spec } }: LintedResource, { now }: LintContext): readonly UncodedFinding[] {
   const fixed = findFixedEnd(kind, spec);
   if (fixed === undefined || fixed.end > now.getTime()) return [];
   const ago = renderTimeSpan(now.getTime() - fixed.end);
@@ -502,7 +503,7 @@ function checkEnd({ kind, resource: { spec } }: LintedResource, { now }: LintCon
 }
 
 /** Finds principals that look like patterns. OpenSSH supported some before 10.3, whose release notes say what changed. */
-function checkPrincipals({ spots }: LintedResource): readonly LintFinding[] {
+function checkPrincipals({ spots }: LintedResource): readonly UncodedFinding[] {
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'text' || type.format !== 'principal' || typeof value !== 'string') return [];
     if (!/[*?]|^!/.test(value)) return [];
@@ -511,16 +512,16 @@ function checkPrincipals({ spots }: LintedResource): readonly LintFinding[] {
   });
 }
 
-function checkLockout({ kind, resource }: LintedResource): readonly LintFinding[] {
+function checkLockout({ kind, resource }: LintedResource): readonly UncodedFinding[] {
   if (!kind.canLockOut(resource.spec)) return [];
   const message = 'it restricts the API, the dashboard or agents, and may lock out the user who applies it';
   return [{ path: ['spec'], message }];
 }
 
 /** Finds ids that the manifest could replace by the address of a document. */
-function checkLiterals({ kind, resource }: LintedResource, { names }: LintContext): readonly LintFinding[] {
+function checkLiterals({ kind, resource }: LintedResource, { names }: LintContext): readonly UncodedFinding[] {
   if (names.size === 0) return [];
-  return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
+  return listReferences(kind, resource.written).flatMap(({ path, value }): UncodedFinding[] => {
     const name = isAddress(value) ? undefined : names.get(value);
     if (name === undefined || name.address === resource.address) return [];
     const { address, locate } = name;
@@ -530,7 +531,7 @@ function checkLiterals({ kind, resource }: LintedResource, { names }: LintContex
         path: ['spec', ...path],
         message: `${formatPath(['spec', ...at])} is the literal id ${value} of ${address}`,
         remedy: `Write ${address}.`,
-        related: locate === undefined ? undefined : { message: 'the document that names it', locate },
+        related: locate === undefined ? undefined : [{ message: 'the document that names it', place: locate() }],
       },
     ];
   });
@@ -548,7 +549,7 @@ const IS_TEXT = /[\s;|&$()<>"'`]/;
  * Finds placeholders in code that a token sink's command passes to a shell or another interpreter. The interpreter
  * would also run the value that replaces the placeholder.
  */
-export function lintPlaceholdersInSinkCommands(tokens: TokenSettings): readonly LintFinding[] {
+export function lintPlaceholdersInSinkCommands(tokens: TokenSettings): readonly UncodedFinding[] {
   const sinks = [
     { path: ['default'], sink: tokens.default },
     ...Object.entries(tokens.credentials).map(([name, sink]) => ({ path: ['credentials', name], sink })),
@@ -558,7 +559,7 @@ export function lintPlaceholdersInSinkCommands(tokens: TokenSettings): readonly 
   );
 }
 
-function checkCommand({ command }: TokenCommand, path: FieldPath): readonly LintFinding[] {
+function checkCommand({ command }: TokenCommand, path: FieldPath): readonly UncodedFinding[] {
   const start = command.findIndex((word) => INTERPRETERS.test(word.replace(/^.*[/\\]/, '')));
   if (start < 0) return [];
   const program = command[start] ?? '';

@@ -28,7 +28,6 @@ export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocum
         message: 'the folder has a second Defaults document',
         remedy: 'Put the settings into one of them, and remove the other.',
         path: ['kind'],
-        target: 'value',
         related: first === undefined ? [] : [{ message: 'the first is here', place: toKindPlace(first) }],
       },
     })),
@@ -49,7 +48,6 @@ export function listExtraStackFindings([first, ...others]: readonly ManifestDocu
       message: 'a run has one Stack, but this is the second',
       remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
       path: ['metadata', 'name'],
-      target: 'value',
       related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
     },
   }));
@@ -93,7 +91,6 @@ export function listDisabledKindFindings(
         message: `spec.kinds of the Stack does not list the kind ${document.kind}`,
         remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
         path: ['kind'],
-        target: 'value',
         related: [{ message: 'the kinds that it uses are here', place }],
       },
     }));
@@ -114,7 +111,6 @@ export function listHandOversWithManifest(
       message: `spec.handed_over names ${described.address}, which a document still describes`,
       remedy: 'Remove the line; or remove the document, once another stack takes the resource over.',
       path: ['spec', 'handed_over', at],
-      target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
     return [{ document: layer.document, finding }];
@@ -149,7 +145,6 @@ export function checkDuplicateAddresses(
       message: 'two documents have this address',
       remedy: 'Rename or remove one of them.',
       path: ['metadata', 'name'],
-      target: 'value',
       related: [{ message: 'first defined here', place: toNamePlace(first) }],
     } as const;
     return [{ document, finding }];
@@ -218,7 +213,6 @@ export function listRenamedFromInUseFindings(
         : `lifecycle.renamed_from names ${before}, which another document still describes`,
       remedy: isOwn ? 'Remove the line.' : describeRenameInSteps(document, holder),
       path: ['lifecycle', 'renamed_from'],
-      target: 'value',
       related: isOwn ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
     } as const;
     return [{ document, finding }];
@@ -265,7 +259,6 @@ function createClaimFinding({ document, path, given }: DocumentClaim, first: Doc
       message,
       remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
       path,
-      target: 'value',
       related: [
         {
           message: 'first claimed here',

@@ -2,12 +2,13 @@ import { mapPossibleSecrets, type PossibleSecret } from '../kinds/conceal.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isVariableForbiddenInManifests } from '../model/api-key.ts';
 import { isConcealed } from '../model/concealed-value.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, mapMembers, mapObjectMembers } from '../model/json.ts';
 import { fillTemplate, isSecretValue, listSecretNames, unescapePlaceholders } from '../model/secret-value.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { findSecretVariable, type ManifestEnvironment } from './environment.ts';
-import type { DocumentFinding, ManifestDocument, ManifestFinding } from './finding.ts';
+import type { DocumentFinding, ManifestDocument } from './finding.ts';
 import { RUN_SECRET_REMEDY } from './secrets.ts';
 
 interface ConcealContext {
@@ -61,12 +62,9 @@ function fillFromEnvironment(template: string, env: ManifestEnvironment): string
   return fillTemplate(template, (name) => findSecretVariable(name, env));
 }
 
-function listFindings(
-  { value, isValid }: ManifestDocument,
-  { env, secrets }: ConcealContext,
-): readonly ManifestFinding[] {
+function listFindings({ value, isValid }: ManifestDocument, { env, secrets }: ConcealContext): readonly Finding[] {
   if (!isValid) return [];
-  return listPlaceholders(value, []).flatMap(({ name, template, path, isSecret }): readonly ManifestFinding[] => {
+  return listPlaceholders(value, []).flatMap(({ name, template, path, isSecret }): readonly Finding[] => {
     if (!isSecret) return [createMisplacedFinding(name, path)];
     if (isVariableForbiddenInManifests(name)) return [createForbiddenFinding(name, path)];
     if (env.offered.includes(name)) return [createShownFinding(name, path)];
@@ -94,44 +92,40 @@ function listPlaceholders(value: Json, path: FieldPath): readonly Placeholder[] 
   return Object.entries(value).flatMap(([key, member]) => listPlaceholders(member, [...path, key]));
 }
 
-function createMisplacedFinding(name: string, path: FieldPath): ManifestFinding {
+function createMisplacedFinding(name: string, path: FieldPath): Finding {
   return {
     code: 'secret-in-manifest',
     message: `\${secret:${name}} cannot be used here, because this field is shown, stored or compared as text`,
     remedy:
       "Use it in values of request_headers.add, or in members of a policy's config whose names look like secrets.",
     path,
-    target: 'value',
   };
 }
 
-function createForbiddenFinding(name: string, path: FieldPath): ManifestFinding {
+function createForbiddenFinding(name: string, path: FieldPath): Finding {
   return {
     code: 'env-reference',
     message: `the environment variable ${name} is for an API key or a token, which no manifest can have`,
     remedy: 'Remove it.',
     path,
-    target: 'value',
   };
 }
 
-function createShownFinding(name: string, path: FieldPath): ManifestFinding {
+function createShownFinding(name: string, path: FieldPath): Finding {
   return {
     code: 'env-reference',
     message: `the environment variable ${name} is offered as a variable, which outputs show, and not as a secret`,
     remedy: 'Name another variable: one that may be shown is not a secret.',
     path,
-    target: 'value',
   };
 }
 
-function createRunSecretFinding(secret: string, path: FieldPath): ManifestFinding {
+function createRunSecretFinding(secret: string, path: FieldPath): Finding {
   return {
     code: 'secret-in-manifest',
     message: `this would contain ${secret}`,
     remedy: RUN_SECRET_REMEDY,
     path,
-    target: 'value',
   };
 }
 

@@ -1,7 +1,7 @@
 import { BOUNDARY_REMEDY } from '../files/boundary.ts';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
-import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
+import { type Kind, toHyphenated } from '../kinds/kind.ts';
 import { omitOptionalNullsFromSpec } from '../kinds/normalize.ts';
 import { findPrefixOfUnmanagedKind } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
@@ -9,6 +9,7 @@ import { listBadPrototypeKeys } from '../kinds/walk.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { Finding, UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { checkStorableText, toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
@@ -28,7 +29,6 @@ import {
   type DocumentSource,
   locateDiagnostic,
   type ManifestDocument,
-  type ManifestFinding,
   toManifestFinding,
 } from './finding.ts';
 import {
@@ -179,7 +179,7 @@ function mayBeDefaults({ value, isBroken }: Candidate): boolean {
 interface Inspected {
   readonly subject: DiagnosticSubject;
   readonly document?: ManifestDocument | undefined;
-  readonly findings: readonly ManifestFinding[];
+  readonly findings: readonly Finding[];
   /** Whether the kind is unknown and may be `Stack`. */
   readonly maybeStack: boolean;
   /** The paths of the fields that another tool added. */
@@ -193,7 +193,7 @@ function inspectDocument(candidate: Candidate, context: ReadContext): Inspected 
   const { value, path, message, remedy } = held;
   const inspected = inspectValue({ ...candidate, value }, context);
   const { subject, document, maybeStack } = inspected;
-  const finding: ManifestFinding = { code: 'secret-in-manifest', message, remedy, path, target: 'value' };
+  const finding: Finding = { code: 'secret-in-manifest', message, remedy, path };
   return {
     subject,
     findings: [finding],
@@ -295,12 +295,12 @@ function createManifestDocument(
   return { ...rest, kind, value, name, address };
 }
 
-function createRootFinding(code: ManifestFinding['code'], message: string): ManifestFinding {
-  return { code, message, path: [], target: 'value' };
+function createRootFinding(code: Finding['code'], message: string): Finding {
+  return { code, message, path: [] };
 }
 
 /** Returns the error in `apiVersion` or `kind`. The caller checks fields only if there is none. */
-function findHeaderFinding(value: JsonObject): ManifestFinding | undefined {
+function findHeaderFinding(value: JsonObject): Finding | undefined {
   const { apiVersion, kind } = value;
   if (apiVersion === undefined && kind === undefined)
     return { ...createRootFinding('bad-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
@@ -309,15 +309,15 @@ function findHeaderFinding(value: JsonObject): ManifestFinding | undefined {
 
 const ADD_HEADER = `Start every document with apiVersion: ${MANIFEST_API_VERSION} and its kind. Move files that are not manifests to another folder.`;
 
-function findHeaderTextFinding(name: string, value: Json | undefined): ManifestFinding | undefined {
+function findHeaderTextFinding(name: string, value: Json | undefined): Finding | undefined {
   if (typeof value === 'string') return undefined;
   const remedy =
     name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
   if (value === undefined) return { ...createRootFinding('bad-field', `${name} is missing`), target: 'key', remedy };
-  return { code: 'bad-value', message: `${name} must be text`, path: [name], target: 'value', remedy };
+  return { code: 'bad-value', message: `${name} must be text`, path: [name], remedy };
 }
 
-function findKindFinding({ kind, apiVersion, metadata }: JsonObject): ManifestFinding | undefined {
+function findKindFinding({ kind, apiVersion, metadata }: JsonObject): Finding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
   const isForeign = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
   const what = isForeign ? `${kind} of ${apiVersion}` : kind;
@@ -326,7 +326,6 @@ function findKindFinding({ kind, apiVersion, metadata }: JsonObject): ManifestFi
     message: `${what} is not a kind of edgewise`,
     remedy: formatKindRemedy(kind, metadata),
     path: ['kind'],
-    target: 'value',
   };
 }
 
@@ -354,7 +353,7 @@ function formatExternalRemedy(prefix: string, metadata: Json | undefined): strin
   ].join('\n');
 }
 
-function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): ManifestFinding | undefined {
+function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
   const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [MANIFEST_API_VERSION];
   if (typeof apiVersion !== 'string') return findHeaderTextFinding('apiVersion', apiVersion);
   if (known.includes(apiVersion)) return undefined;
@@ -363,7 +362,6 @@ function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined
     message: `apiVersion is \`${apiVersion}\`, but this version of edgewise reads \`${MANIFEST_API_VERSION}\``,
     remedy: `Write apiVersion: ${MANIFEST_API_VERSION}, or use a version of edgewise that reads the other.`,
     path: ['apiVersion'],
-    target: 'value',
   };
 }
 
@@ -372,7 +370,7 @@ function listFieldFindings({
   kind,
   value,
   source,
-}: Pick<ManifestDocument, 'kind' | 'value' | 'source'>): readonly ManifestFinding[] {
+}: Pick<ManifestDocument, 'kind' | 'value' | 'source'>): readonly Finding[] {
   const schema = findDocumentSchema(kind);
   const { shown, more } = limitDiagnosticsPerCode(schema === undefined ? [] : yieldSchemaFindings(schema, value));
   if (shown.length > 0)
@@ -397,13 +395,13 @@ function listFieldFindings({
   ];
 }
 
-function createUnusableKeyFinding(path: FieldPath): ManifestFinding {
+function createUnusableKeyFinding(path: FieldPath): Finding {
   const message = `spec.${formatPath(path.slice(0, -1))} has the key \`${path.at(-1)}\`, which cannot be used`;
   return { code: 'bad-value', message, remedy: 'Use another key.', path: ['spec', ...path], target: 'key' };
 }
 
-function createSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): ManifestFinding {
-  return { code: 'bad-value', message, path: [part, ...path], target: 'value' };
+function createSpecFinding(part: 'spec' | 'lifecycle', finding: UncodedFinding): Finding {
+  return { ...finding, code: 'bad-value', path: [part, ...finding.path] };
 }
 
 /**
@@ -429,11 +427,11 @@ function fillInFiles(
   kind: string,
   value: JsonObject,
   read: (path: string) => FieldFileResult,
-): { readonly value: JsonObject; readonly findings: readonly ManifestFinding[] } {
+): { readonly value: JsonObject; readonly findings: readonly Finding[] } {
   const spec = value['spec'];
   const table = findKind(kind);
   if (table === undefined || !isJsonObject(spec)) return { value, findings: [] };
-  const findings: ManifestFinding[] = [];
+  const findings: Finding[] = [];
   const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
     const path = findFilePath(spec[name]);
     if (path === undefined) return [];
@@ -455,8 +453,8 @@ function listFileFields(kind: Kind): readonly (readonly [name: string, type: Tex
   );
 }
 
-function createFieldFinding(name: string, code: ManifestFinding['code'], finding: string): ManifestFinding {
-  return { code, message: `spec.${name} ${finding}`, path: ['spec', name], target: 'value' };
+function createFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
+  return { code, message: `spec.${name} ${finding}`, path: ['spec', name] };
 }
 
 function findFilePath(value: Json | undefined): string | undefined {
@@ -485,7 +483,7 @@ function checkText({ format }: TextType, text: string): FileMistake | undefined 
 
 const PRIVATE_KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m;
 
-function createRefusedFinding(name: string, path: string, mistake: FileMistake): ManifestFinding {
+function createRefusedFinding(name: string, path: string, mistake: FileMistake): Finding {
   return { ...createFileFinding(name, path, mistake), code: 'path-refused', remedy: BOUNDARY_REMEDY };
 }
 
@@ -493,7 +491,7 @@ function createFileFinding(
   name: string,
   path: string,
   { finding, meant, remedy = 'The path is relative to the folder of this manifest.' }: FileMistake,
-): ManifestFinding {
+): Finding {
   return {
     ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
     remedy: meant === undefined ? remedy : `Did you mean \`${toPrintable(meant)}\`? ${remedy}`,

@@ -5,8 +5,9 @@ import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { OffsetRange, Place, TextRange } from '../model/place.ts';
 import type { FieldPath } from '../model/state.ts';
@@ -32,20 +33,9 @@ export interface ManifestDocument {
   readonly layers?: readonly ManifestDocument[];
 }
 
-/** A mistake in a document. `path` starts at the document. */
-export interface ManifestFinding {
-  readonly code: DiagnosticCode;
-  /** The message without the address, which the diagnostic adds. */
-  readonly message: string;
-  readonly remedy?: string | undefined;
-  readonly path: FieldPath;
-  readonly target: Target;
-  readonly related?: readonly { readonly message: string; readonly place: Place }[] | undefined;
-}
-
 export interface DocumentFinding {
   readonly document: ManifestDocument;
-  readonly finding: ManifestFinding;
+  readonly finding: Finding;
 }
 
 /** Maps each address to the first document that has it. */
@@ -54,7 +44,7 @@ export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
 /** The subject of a finding: a document, or a value that should be a document. */
 export type DiagnosticSubject = Pick<ManifestDocument, 'source'> & Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 
-export function locateDiagnostic(subject: DiagnosticSubject, finding: ManifestFinding): Diagnostic {
+export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding): Diagnostic {
   const { path, target, related = [] } = finding;
   const { source, kind } = subject;
   return createDiagnostic(subject, {
@@ -129,7 +119,7 @@ export function toManifestFinding(
   found: SchemaFinding,
   kind: string,
   { source, value }: Pick<ManifestDocument, 'source' | 'value'>,
-): ManifestFinding {
+): Finding {
   const finding = withoutSecret(found, kind, value);
   const { code, path, at, message, repeats } = finding;
   return {
@@ -271,8 +261,7 @@ export interface DocumentSource {
   readonly origin?: string;
 }
 
-/** The part of a field that a diagnostic points at. If the value is empty or a block, `value` points at its key. */
-type Target = 'key' | 'value';
+type Target = NonNullable<Finding['target']>;
 
 interface FoundNode {
   readonly node: Node | null;

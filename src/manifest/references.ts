@@ -4,15 +4,10 @@ import { listAllIdPrefixes, listKindsOfReferenceType, mapReferences, type Refere
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import type { CrossStackReference, FieldPath, Spec } from '../model/state.ts';
-import {
-  type DocumentFinding,
-  type DocumentsByAddress,
-  locate,
-  type ManifestDocument,
-  type ManifestFinding,
-} from './finding.ts';
+import { type DocumentFinding, type DocumentsByAddress, locate, type ManifestDocument } from './finding.ts';
 import { suggest } from './suggest.ts';
 
 export interface ResolvedReferences {
@@ -63,7 +58,7 @@ interface Resolution {
   dangling: number;
 }
 
-type Report = (finding: ManifestFinding) => void;
+type Report = (finding: Finding) => void;
 
 function resolveSpec(document: ManifestDocument, resolution: Resolution, report: Report): Spec {
   const { spec } = document.value;
@@ -86,7 +81,7 @@ function resolveIgnored(document: ManifestDocument, resolution: Resolution, repo
     kind === undefined || !document.isValid
       ? path
       : mapReferencesInIgnoredPath(kind, path, (found) =>
-          resolve({ ...found, at: ['lifecycle', 'ignore', index], target: 'value' }, resolution, report),
+          resolve({ ...found, at: ['lifecycle', 'ignore', index] }, resolution, report),
         ),
   );
 }
@@ -98,7 +93,7 @@ function listIgnoredPaths({ lifecycle }: JsonObject): readonly string[] {
 }
 
 /** A reference at a position in a document. */
-interface DocumentReference extends Reference, Pick<ManifestFinding, 'target'> {
+interface DocumentReference extends Reference, Pick<Finding, 'target'> {
   readonly at: FieldPath;
 }
 
@@ -160,7 +155,6 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
         value: id,
         type: { type: 'reference', prefixes: [], isRefInResponse: false },
         at: ['spec', 'id'],
-        target: 'value',
       },
       resolution,
     ),
@@ -171,7 +165,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
 /** The maximum number of dangling references that get a suggestion, which is slow: it compares with every address. */
 const MAX_SUGGESTIONS = 100;
 
-function createDanglingFinding(reference: DocumentReference, resolution: Resolution): ManifestFinding {
+function createDanglingFinding(reference: DocumentReference, resolution: Resolution): Finding {
   const { at, target, value, type } = reference;
   resolution.dangling += 1;
   const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
@@ -193,11 +187,7 @@ function formatDanglingRemedy({ value, type }: Reference, kinds: readonly string
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function createWrongFinding(
-  reference: DocumentReference,
-  id: string | undefined,
-  { addresses }: Resolution,
-): ManifestFinding {
+function createWrongFinding(reference: DocumentReference, id: string | undefined, { addresses }: Resolution): Finding {
   const { at, target, value, type } = reference;
   const kinds = listKindsOfReferenceType(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
@@ -311,12 +301,11 @@ function listCircleFindings(
   if (first === undefined) return [];
   const start = members.indexOf(first);
   const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
-  const finding: ManifestFinding = {
+  const finding: Finding = {
     code: 'bad-reference',
     message: `spec.id refers to itself: ${round.join(' → ')}`,
     remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],
-    target: 'value',
     related: others.map(({ source, address }) => ({
       message: `through ${address}`,
       place: locate(source, ['spec', 'id']),

@@ -7,6 +7,7 @@ import { type Address, isResourceName } from '../model/address.ts';
 import { type Diagnostic, hasErrors, sortDiagnosticsInSourceOrder } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { Finding } from '../model/finding.ts';
 import { computeUtf8ByteLength, hashSha256, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
   FIELD_DIGEST_LENGTH,
@@ -59,7 +60,6 @@ import {
   locate,
   locateDiagnostic,
   type ManifestDocument,
-  type ManifestFinding,
 } from './finding.ts';
 import { createQuotableText, type QuotableText } from './quotable-text.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
@@ -334,12 +334,11 @@ function listIgnoredMemberFindings(document: ManifestDocument, ignored: readonly
     if (member === undefined) return [];
     const refusal = refuseIgnoredMember({ field, member, type: kind.fields[field]?.type.type }, spec[field]);
     if (refusal === undefined) return [];
-    const finding: ManifestFinding = {
+    const finding: Finding = {
       code: 'bad-value',
       message: `lifecycle.ignore[${index}] is \`${path}\`, but spec.${field} ${refusal.why}`,
       remedy: `${refusal.otherwise}, or ignore it as a whole: \`${field}\`.`,
       path: ['lifecycle', 'ignore', index],
-      target: 'value',
     };
     return [{ document, finding }];
   });
@@ -510,7 +509,7 @@ interface MarkContent {
 }
 
 /** Returns the error in a resource's metadata, if any. The mark counts towards the length limit. */
-export function findMetadataFinding(marked: MarkContent): ManifestFinding | undefined {
+export function findMetadataFinding(marked: MarkContent): Finding | undefined {
   const { kind, spec, isValid } = marked;
   const type = kind.fields['metadata']?.type;
   const user = spec['metadata'];
@@ -527,24 +526,23 @@ function mayHoldMark(user: string | JsonObject): boolean {
   return typeof user === 'string' ? user.trimStart().startsWith('{') : Object.hasOwn(user, MARK_KEY);
 }
 
-function createReservedFinding(user: string | JsonObject): ManifestFinding {
+function createReservedFinding(user: string | JsonObject): Finding {
   return {
     code: 'bad-value',
     message: `spec.metadata has the key \`${MARK_KEY}\`, which is reserved for the mark`,
     remedy: 'Use another key.',
     ...(typeof user === 'string'
-      ? { path: ['spec', 'metadata'], target: 'value' }
+      ? { path: ['spec', 'metadata'] }
       : { path: ['spec', 'metadata', MARK_KEY], target: 'key' }),
   };
 }
 
-function createTooLongFinding(length: number, limit: number): ManifestFinding {
+function createTooLongFinding(length: number, limit: number): Finding {
   return {
     code: 'bad-value',
     message: `spec.metadata is ${length} bytes long, including the mark; the limit is ${limit} bytes of UTF-8`,
     remedy: `Shorten it by ${length - limit} ${length - limit === 1 ? 'byte' : 'bytes'}.`,
     path: ['spec', 'metadata'],
-    target: 'value',
   };
 }
 

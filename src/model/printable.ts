@@ -1,3 +1,4 @@
+import type { UncodedFinding } from './finding.ts';
 import { isJsonArray, isJsonObject, type Json } from './json.ts';
 import type { FieldPath } from './state.ts';
 
@@ -52,25 +53,18 @@ export function checkStorableText(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is not a character';
 }
 
-/** A string or key that cannot be stored, its path in a JSON value, and the reason. */
-interface TextFinding {
-  readonly path: FieldPath;
-  readonly isKey: boolean;
-  readonly message: string;
-}
-
 /** Returns every string and key that cannot be stored. Recursive, so the caller must limit the depth of the value. */
-export function listUnstorableTexts(value: Json, path: FieldPath = []): readonly TextFinding[] {
-  if (typeof value === 'string') return listUnprintable(value, path, false);
+export function listUnstorableTexts(value: Json, path: FieldPath = []): readonly UncodedFinding[] {
+  if (typeof value === 'string') return listUnprintable(value, path);
   if (isJsonArray(value)) return value.flatMap((member, index) => listUnstorableTexts(member, [...path, index]));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, key];
-    return [...listUnprintable(key, at, true), ...listUnstorableTexts(member, at)];
+    return [...listUnprintable(key, at), ...listUnstorableTexts(member, at)];
   });
 }
 
-function listUnprintable(text: string, path: FieldPath, isKey: boolean): readonly TextFinding[] {
+function listUnprintable(text: string, path: FieldPath): readonly UncodedFinding[] {
   const message = checkStorableText(text);
-  return message === undefined ? [] : [{ path, isKey, message }];
+  return message === undefined ? [] : [{ path, message }];
 }

@@ -34,7 +34,7 @@ export interface Document {
    * What programs show apart from the rest. Created when a writer asks, because readers see the same in the blocks. A
    * run has only what concerns none of its stacks.
    */
-  readonly listFindings: () => readonly Finding[];
+  readonly listFindings: () => readonly ShownFinding[];
   /** The resources that the report is about. */
   readonly addresses?: readonly string[] | undefined;
   /** The position of what has none: the `Stack`. */
@@ -60,7 +60,7 @@ interface StackDocument {
  * cases.
  * Texts are printable; each writer escapes them only for its own syntax.
  */
-export interface Finding {
+export interface ShownFinding {
   /** A diagnostic code, the name of a safety rule, or a key of `FINDING_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
@@ -116,7 +116,7 @@ export type FindingRule = keyof typeof FINDING_RULES;
 const LEVELS = ['error', 'warning', 'notice'] as const;
 
 /** Errors come first, notices last. */
-export function sortFindings<T extends Pick<Finding, 'level'>>(findings: readonly T[]): readonly T[] {
+export function sortFindings<T extends Pick<ShownFinding, 'level'>>(findings: readonly T[]): readonly T[] {
   return LEVELS.flatMap((level) => findings.filter((finding) => finding.level === level));
 }
 
@@ -158,7 +158,7 @@ export type Block =
 export interface FindingsBlock {
   readonly block: 'findings';
   readonly about: 'violations' | 'diagnostics';
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ShownFinding[];
 }
 
 /** An error that is not a diagnostic: the message, then details. */

@@ -1,26 +1,22 @@
 import { z } from 'zod';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 
-/** An error that a schema finds in a value, with text for users. */
-export interface SchemaFinding {
-  readonly code: DiagnosticCode;
-  /** Path of the wrong value or key. If a field is missing, the path at which it should be. */
-  readonly path: FieldPath;
+/**
+ * An error that a schema finds in a value. `path`: of the wrong value or key or, if a field is missing, the path at which
+ * it should be. `message` follows the path, such as `is missing`.
+ */
+export interface SchemaFinding extends Finding {
   /** The part to show: the key or the value at the path, or its parent if the field is missing. */
   readonly at: 'key' | 'value' | 'parent';
-  /** The text after the path in a message, such as `is missing`. */
-  readonly message: string;
-  readonly remedy?: string | undefined;
   /** True: the remedy is to put the value into quotes, as the manifest writes it. */
   readonly needsQuotes?: true;
   /** Path of the earlier key that this key repeats. */
   readonly repeats?: FieldPath;
   /** The wrong value, if it should be a name or a reference. */
   readonly given?: string;
-  /** Set if a word is unknown: the word, and the allowed words. */
-  readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
 }
 
 /**

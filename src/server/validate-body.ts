@@ -1,11 +1,12 @@
 import type { FieldType, ObjectType } from '../kinds/field.ts';
-import type { Kind, SpecFinding } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findPatchClearValue } from '../kinds/request-body.ts';
 import { listBadPrototypeKeys, mapDirectMembers, mapPresentFields } from '../kinds/walk.ts';
 import { InvariantError } from '../model/errors.ts';
 import { formatPath } from '../model/field-path.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { listUnstorableTexts } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
@@ -90,7 +91,7 @@ function refuseUnfitValue(value: Json, schema: Schema, type: FieldType): void {
   );
 }
 
-function refuseFindings(findings: readonly SpecFinding[]): void {
+function refuseFindings(findings: readonly UncodedFinding[]): void {
   const [first] = findings;
   if (first === undefined) return;
   const messages = findings.map(({ message }) => message).join('; ');

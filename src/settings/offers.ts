@@ -11,12 +11,8 @@ export interface Offers {
   readonly offeredSecrets: readonly string[];
 }
 
-interface OfferMistake extends SettingMistake {
-  readonly remedy?: string | undefined;
-}
-
 /** Resolves the offers of a run, or says what is wrong with them. */
-export function resolveOffers(sources: SettingSources): Offers | OfferMistake {
+export function resolveOffers(sources: SettingSources): Offers | SettingMistake {
   const refused = findRefused('env', sources) ?? findRefused('secret', sources);
   if (refused !== undefined) return refused;
   const [variables, secrets] = [resolveSetting('env', sources), resolveSetting('secret', sources)];
@@ -27,7 +23,7 @@ export function resolveOffers(sources: SettingSources): Offers | OfferMistake {
 }
 
 /** Finds a name that no run may offer: a retired pattern, the API key, or a token of the build system. */
-function findRefused(setting: 'env' | 'secret', sources: SettingSources): OfferMistake | undefined {
+function findRefused(setting: 'env' | 'secret', sources: SettingSources): SettingMistake | undefined {
   const { value, by = '' } = findSetting(setting, sources) ?? {};
   for (const name of listMembers(value).map(String)) {
     const remedy = findRetiredOfferRemedy(name);
@@ -49,7 +45,7 @@ function findOnBoth(
   offered: readonly string[],
   offeredSecrets: readonly string[],
   sources: SettingSources,
-): OfferMistake | undefined {
+): SettingMistake | undefined {
   const shown = new Set(offered.map((name) => name.toUpperCase()));
   const both = offeredSecrets.find((name) => shown.has(name.toUpperCase()));
   if (both === undefined) return undefined;

@@ -89,6 +89,7 @@ export function getDefault(name: SettingName, baseUrl = ''): Json | undefined {
 /** A value that is not valid. The message names what sets it. */
 export interface SettingMistake {
   readonly mistake: string;
+  readonly remedy?: string | undefined;
 }
 
 /** Resolves a setting: finds its value, or its default, and parses it. The paths of a document become relative to the working folder. */

@@ -1,7 +1,8 @@
+import type { UncodedFinding } from '../../model/finding.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs } from '../duration.ts';
 import { field, idOf, setOf, text, textOfFormat } from '../field.ts';
-import { defineKind, type SpecFinding } from '../kind.ts';
+import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 export const CREDENTIAL = defineKind({
@@ -58,7 +59,7 @@ export const CREDENTIAL = defineKind({
   },
 });
 
-function checkRotation({ rotate_after: rotateAfter, keep_old_for: keepOldFor }: Spec): readonly SpecFinding[] {
+function checkRotation({ rotate_after: rotateAfter, keep_old_for: keepOldFor }: Spec): readonly UncodedFinding[] {
   if (rotateAfter === undefined || keepOldFor === undefined) return [];
   const [period = 0, kept = 0] = [rotateAfter, keepOldFor].map((text) => parseDurationMs(String(text)));
   if (kept < period) return [];

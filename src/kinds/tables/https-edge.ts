@@ -1,3 +1,4 @@
+import type { Finding } from '../../model/finding.ts';
 import { type JsonObject, toJsonList } from '../../model/json.ts';
 import { NOT_SHOWN } from '../access-effect.ts';
 import {
@@ -12,7 +13,6 @@ import {
   setOf,
   text,
   textOfFormat,
-  type ValueMistake,
 } from '../field.ts';
 import { FORMATS } from '../formats.ts';
 import { defineKind } from '../kind.ts';
@@ -128,10 +128,10 @@ export const HTTPS_EDGE_ROUTE = defineKind({
 });
 
 /** A circuit breaker without a threshold, or without metrics, never opens. What is unset is the service's choice. */
-function listNeverTripping(breaker: JsonObject): readonly ValueMistake[] {
+function listNeverTripping(breaker: JsonObject): readonly Finding[] {
   const { error_threshold_percentage: share = 0 } = breaker;
   const isZero = (name: string): boolean => breaker[name] === 0;
-  const toReason = (field: string, message: string): ValueMistake => ({
+  const toReason = (field: string, message: string): Finding => ({
     code: 'module-without-effect',
     path: [field],
     message,
@@ -168,9 +168,9 @@ function judgeFilter({ allow, deny }: JsonObject): AccessEffect {
 }
 
 /** Lists patterns that decide nothing, or everything. `judgeFilter` says whether the filter restricts at all. */
-function listFilterMistakes({ allow, deny }: JsonObject): readonly ValueMistake[] {
+function listFilterMistakes({ allow, deny }: JsonObject): readonly Finding[] {
   const [allowed = [], denied = []] = [allow, deny].map((list) => toJsonList(list));
-  const toMistake = (index: number, message: string, remedy: string): ValueMistake => ({
+  const toMistake = (index: number, message: string, remedy: string): Finding => ({
     code: 'module-without-effect',
     path: ['deny', index],
     message,

@@ -1,8 +1,9 @@
+import type { Finding, UncodedFinding } from '../../model/finding.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { parseDurationMs, renderTimeSpan } from '../duration.ts';
-import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp, type ValueMistake } from '../field.ts';
-import { defineKind, type SpecFinding } from '../kind.ts';
+import { field, idOf, mapOf, oneOf, setOf, text, textOfFormat, timestamp } from '../field.ts';
+import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY_FIELDS, METADATA } from './standard-fields.ts';
 
 /** The default validity of a certificate. Source: section 8 of the API documentation. */
@@ -109,11 +110,11 @@ export const SSH_USER_CERTIFICATE = defineKind({
   },
 });
 
-function listExtensionMistakes(extensions: JsonObject): readonly ValueMistake[] {
+function listExtensionMistakes(extensions: JsonObject): readonly Finding[] {
   const names = Object.keys(extensions);
   const unknown = names.filter((name) => !EXTENSIONS.includes(name) && !name.includes('@'));
   return [
-    ...unknown.map((given): ValueMistake => {
+    ...unknown.map((given): Finding => {
       const message = `has the extension \`${given}\`, which sshd does not know`;
       return { code: 'certificate-extensions', path: [given], message, unknown: { given, known: EXTENSIONS } };
     }),
@@ -130,7 +131,7 @@ function listExtensionMistakes(extensions: JsonObject): readonly ValueMistake[] 
   ];
 }
 
-function checkTimes(spec: Spec): readonly SpecFinding[] {
+function checkTimes(spec: Spec): readonly UncodedFinding[] {
   const { valid_after: after, valid_until: until } = spec;
   if (typeof after !== 'string' || typeof until !== 'string' || toSeconds(after) < toSeconds(until)) return [];
   return [{ path: ['valid_until'], message: 'valid_until must be later than valid_after' }];
@@ -141,7 +142,7 @@ function toSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
+function checkRenewal(settings: Spec, spec: Spec): readonly UncodedFinding[] {
   const { valid_for: validFor, renew_before: renewBefore } = settings;
   const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
   if (validFor !== undefined && stated.length > 0)

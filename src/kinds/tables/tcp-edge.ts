@@ -1,3 +1,4 @@
+import type { Finding } from '../../model/finding.ts';
 import { isJsonArray, isJsonObject, isSameJson, type JsonObject, toJsonList } from '../../model/json.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { INVALID_EXPRESSION, joinEffects, NO_EFFECT, NOT_SHOWN, placeEffect } from '../access-effect.ts';
@@ -15,7 +16,6 @@ import {
   setOf,
   text,
   textOfFormat,
-  type ValueMistake,
 } from '../field.ts';
 import { FORMATS } from '../formats.ts';
 import { defineKind } from '../kind.ts';
@@ -209,12 +209,12 @@ function judgeAddresses({ enforce = true, allow, deny, ip_policies: policies }: 
 }
 
 /** Finds members of a config that its action does not know, and values that the action cannot use. */
-function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake[] {
+function listConfigMistakes({ type, config }: JsonObject): readonly Finding[] {
   const known = typeof type === 'string' && Object.hasOwn(CONFIG, type) ? CONFIG[type] : undefined;
   if (known === undefined || !isJsonObject(config)) return [];
   const unknown = Object.keys(config).filter((name) => !known.includes(name));
   return [
-    ...unknown.map((given): ValueMistake => {
+    ...unknown.map((given): Finding => {
       const message = `has the member \`${given}\`, which ${String(type)} does not know`;
       return { code: 'traffic-policy', path: ['config', given], message, unknown: { given, known } };
     }),
@@ -222,8 +222,8 @@ function listConfigMistakes({ type, config }: JsonObject): readonly ValueMistake
   ];
 }
 
-function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): readonly ValueMistake[] {
-  const toMistake = (path: FieldPath, message: string, remedy: string): ValueMistake => ({
+function listAddressMistakes({ enforce = true, allow, deny }: JsonObject): readonly Finding[] {
+  const toMistake = (path: FieldPath, message: string, remedy: string): Finding => ({
     code: 'traffic-policy',
     path: ['config', ...path],
     message,
@@ -246,7 +246,7 @@ const ADDRESS = 'Write an IP address or a CIDR block, such as `203.0.113.0/24`.'
 const SWITCH = 'Write true or false, without quotes.';
 
 /** Finds the phases that the interface does not list. */
-function listUnknownPhases(policy: JsonObject): readonly ValueMistake[] {
+function listUnknownPhases(policy: JsonObject): readonly Finding[] {
   const known = Object.keys(PHASES);
   const unknown = Object.keys(policy).filter((name) => name !== 'enabled' && !known.includes(name));
   return unknown.map((given) => ({
@@ -259,7 +259,7 @@ function listUnknownPhases(policy: JsonObject): readonly ValueMistake[] {
 }
 
 /** Finds the actions after a deny, which ends the connection. */
-function listUnreachableActions({ actions }: JsonObject): readonly ValueMistake[] {
+function listUnreachableActions({ actions }: JsonObject): readonly Finding[] {
   const list = isJsonArray(actions) ? actions : [];
   const end = list.findIndex((action) => isJsonObject(action) && action['type'] === 'deny');
   return end < 0 || end === list.length - 1

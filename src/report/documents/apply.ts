@@ -6,10 +6,10 @@ import { formatWriteAddress } from '../../model/write.ts';
 import {
   type Block,
   type Document,
-  type Finding,
   type Message,
   type MessagesBlock,
   mapLazily,
+  type ShownFinding,
   type TableBlock,
   toCode,
 } from '../document.ts';
@@ -75,7 +75,7 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
 }
 
 /** Writes that failed or were skipped, and tokens that are not where they should be. */
-function listOutcomeFindings({ outcomes, tokens }: ApplyResult, options: FormatOptions): readonly Finding[] {
+function listOutcomeFindings({ outcomes, tokens }: ApplyResult, options: FormatOptions): readonly ShownFinding[] {
   const notStarted = mapNotStartedWritesById(outcomes);
   const together = notStarted.size > 1 ? formatNotStarted(outcomes) : undefined;
   return [

@@ -20,7 +20,7 @@ import {
   type Entry,
   type EntryDetails,
   type Field,
-  type Finding,
+  type ShownFinding,
   type Text,
   toCode,
   toPlainText,
@@ -134,7 +134,7 @@ function listRefusedAddresses({ diagnostics, violations }: Drift): ReadonlySet<s
   return new Set([...errors, ...refused.flatMap(({ addresses }) => addresses)]);
 }
 
-function createUnmanagedFinding(resource: UnownedResource): Finding {
+function createUnmanagedFinding(resource: UnownedResource): ShownFinding {
   const { kind, id, description } = resource;
   const absence = formatAbsence(resource);
   const said = description === '' ? '' : `: ${quoteText(description)}`;
@@ -146,7 +146,7 @@ function createUnmanagedFinding(resource: UnownedResource): Finding {
 /** The maximum number of characters of a value in a finding: enough to recognize the value. */
 const MAX_VALUE = 200;
 
-function createDriftedFinding(change: DriftedChange, entry: Entry | undefined): readonly Finding[] {
+function createDriftedFinding(change: DriftedChange, entry: Entry | undefined): readonly ShownFinding[] {
   const { state } = change;
   if (entry === undefined || state === 'in-sync') return [];
   const { fields, traits, next } = entry.describe();

@@ -11,10 +11,10 @@ import {
   type Entry,
   type EntryDetails,
   type Field,
-  type Finding,
   type FindingsBlock,
   type PlaceLink,
   type Sentence,
+  type ShownFinding,
   type Span,
   type Text,
   toCode,
@@ -74,7 +74,7 @@ interface DangerContext {
 
 /** Empty if there are no findings. */
 export function listFindingsBlocks(
-  findings: readonly Finding[],
+  findings: readonly ShownFinding[],
   about: FindingsBlock['about'] = 'diagnostics',
 ): readonly FindingsBlock[] {
   return findings.length === 0 ? [] : [{ block: 'findings', about, findings }];

@@ -2,7 +2,7 @@ import { stripDuplicateId } from '../../model/address.ts';
 import { formatChangeAddress } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Document, Finding, FindingRule, Sentence } from '../document.ts';
+import type { Document, FindingRule, Sentence, ShownFinding } from '../document.ts';
 import type { FailureReport, FormatOptions, ValidationReport } from '../report.ts';
 import type { DangerView } from '../view/danger-view.ts';
 import { quoteIfNeeded, toPrintableLines } from '../view/escape.ts';
@@ -77,7 +77,7 @@ function listFindingSentences(diagnostics: readonly Diagnostic[]): readonly Sent
 /** The findings of a document, each with the position of its field or, without a field, of its resource's manifest. */
 export function describeFindings(
   { locate }: FormatOptions,
-  listFindings: () => readonly Finding[],
+  listFindings: () => readonly ShownFinding[],
 ): Pick<Document, 'listFindings' | 'place'> {
   return {
     listFindings: () =>
@@ -95,10 +95,10 @@ export function describeFindings(
 /** A finding that is no diagnostic. Its texts become printable. */
 export function createFinding(
   rule: FindingRule,
-  level: Finding['level'],
+  level: ShownFinding['level'],
   message: string,
-  { address, remedy, ...more }: Omit<Finding, 'rule' | 'level' | 'message'> = {},
-): Finding {
+  { address, remedy, ...more }: Omit<ShownFinding, 'rule' | 'level' | 'message'> = {},
+): ShownFinding {
   return {
     ...more,
     rule,
@@ -112,8 +112,8 @@ export function createFinding(
 export function createDangerFinding(
   rule: FindingRule,
   { address, said, group, change, manifestPath: field }: DangerView,
-  { level, nature }: Pick<Finding, 'level' | 'nature'>,
-): Finding {
+  { level, nature }: Pick<ShownFinding, 'level' | 'nature'>,
+): ShownFinding {
   const message = `${address} ${said} (${group})`;
   return createFinding(rule, level, message, { address: formatChangeAddress(change), nature, group, field });
 }
@@ -125,7 +125,7 @@ const MAX_LISTED = 10;
  * A refusal as one text with one position: the first place is the resource's manifest. If a policy refuses no resource,
  * its only place is the policy.
  */
-function joinRefusal(finding: Finding): Finding {
+function joinRefusal(finding: ShownFinding): ShownFinding {
   const { rule, message, addresses = [], related = [] } = finding;
   const more = addresses.length > MAX_LISTED ? [`${addresses.length - MAX_LISTED} more`] : [];
   const listed = [...addresses.slice(0, MAX_LISTED), ...more].join(', ');

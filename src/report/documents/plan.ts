@@ -16,10 +16,10 @@ import {
   type Block,
   type CountsBlock,
   type Document,
-  type Finding,
   type ListBlock,
   mapLazily,
   type Sentence,
+  type ShownFinding,
   type Span,
   type TableBlock,
   type Text,
@@ -130,7 +130,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
 }
 
 /** Deletes and replaces, dangers, and what an apply reverts. */
-function listChangeFindings(plan: Plan): readonly Finding[] {
+function listChangeFindings(plan: Plan): readonly ShownFinding[] {
   const names = collectPlanAddressesById(plan);
   return plan.changes.flatMap((change) => {
     const { action, reason, live, differences } = change;

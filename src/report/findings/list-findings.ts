@@ -1,11 +1,11 @@
-import { type Document, type Finding, type StackDocumentOptions, sortFindings } from '../document.ts';
+import { type Document, type ShownFinding, type StackDocumentOptions, sortFindings } from '../document.ts';
 
 /** A finding of a document, or of one of the stacks of a run. */
-export interface ListedFinding extends Finding {
+export interface ListedFinding extends ShownFinding {
   /** The stack, in a run over many. */
   readonly stack?: string | undefined;
   /** Of the `Stack`, for formats in which each finding has a position. */
-  readonly fallback?: Finding['place'];
+  readonly fallback?: ShownFinding['place'];
 }
 
 /** The findings of a document: of each stack the errors first, then what concerns no stack. */
@@ -35,6 +35,6 @@ export function joinFindings(findings: readonly ListedFinding[]): readonly Liste
 }
 
 /** The related places of a finding, one text for each, for formats that show only one place. */
-export function listRelatedPlaceTexts({ related = [] }: Finding): readonly string[] {
+export function listRelatedPlaceTexts({ related = [] }: ShownFinding): readonly string[] {
   return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
 }

@@ -1,6 +1,6 @@
 import type { PolicyTestResults } from '../../model/policy.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Document, Finding } from '../document.ts';
+import type { Document, ShownFinding } from '../document.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { toPrintablePlace } from '../view/finding-wording.ts';
 import { listFindings, listRelatedPlaceTexts } from './list-findings.ts';
@@ -56,7 +56,7 @@ export interface JunitCase {
   readonly suite: string;
   readonly name: string;
   /** Absent if the case passes. */
-  readonly finding?: Finding;
+  readonly finding?: ShownFinding;
 }
 
 /** The cases of a document, without those of its stacks. */
@@ -87,7 +87,7 @@ function renderCountAttributes(cases: readonly JunitCase[]): string {
 
 type Element = 'failure' | 'error' | 'skipped';
 
-function chooseElement({ rule, nature }: Finding): Element {
+function chooseElement({ rule, nature }: ShownFinding): Element {
   if (rule === 'write-skipped' || rule === 'unmanaged' || rule === 'removed-stack') return 'skipped';
   return nature === 'failure' ? 'error' : 'failure';
 }
@@ -101,7 +101,7 @@ function renderTestCase({ suite, name, finding }: JunitCase): readonly string[] 
   return [`${start}>`, `      <${element} message="${escapeXml(finding.message)}"${type}${body}`, '    </testcase>'];
 }
 
-function renderFailureDetails(finding: Finding): string {
+function renderFailureDetails(finding: ShownFinding): string {
   const { message, remedy, place } = finding;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`];
   return [message, ...where, ...listRelatedPlaceTexts(finding), ...(remedy === undefined ? [] : [remedy])].join('\n');

@@ -7,12 +7,12 @@ import type {
   Document,
   EntriesBlock,
   ErrorBlock,
-  Finding,
   ListBlock,
   Message,
   MessagesBlock,
   PartBlock,
   Sentence,
+  ShownFinding,
   TableBlock,
 } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
@@ -201,7 +201,7 @@ ${said}${renderRemedy(remedy)}</article>
 `;
 }
 
-function renderFinding(finding: Finding, page: Page): Html {
+function renderFinding(finding: ShownFinding, page: Page): Html {
   const { rule, level, nature, message, remedy, place, related = [] } = finding;
   const name = findUnmentionedAddress(finding);
   const subject = name === undefined ? '' : html` <code>${name}</code>`;
@@ -214,7 +214,7 @@ ${list}${renderPlace(place, page)}${related.map((one) => renderRelated(one, page
 `;
 }
 
-function renderRelated({ message, place }: NonNullable<Finding['related']>[number], page: Page): Html {
+function renderRelated({ message, place }: NonNullable<ShownFinding['related']>[number], page: Page): Html {
   return html`<p class="where">${renderHtmlProse(message)}</p>\n${renderPlace(place, page)}`;
 }
 

@@ -1,6 +1,6 @@
 import { renderRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type Finding, type PlaceLink, shortenText, type Text } from '../document.ts';
+import { type PlaceLink, type ShownFinding, shortenText, type Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { listFindingLines } from '../view/finding-wording.ts';
 
@@ -106,7 +106,7 @@ export function renderMarkdownPlace({ label, page }: Pick<PlaceLink, 'label' | '
 }
 
 /** A finding in a code block, so that the caret of an excerpt stays in its column. */
-export function createFindingFence(finding: Finding, options: Pick<FormatOptions, 'excerpts'>): string {
+export function createFindingFence(finding: ShownFinding, options: Pick<FormatOptions, 'excerpts'>): string {
   const lines = listFindingLines(finding, options).map(({ label, text }) => `${label} ${text}`.trimEnd());
   return renderFence('text', lines);
 }

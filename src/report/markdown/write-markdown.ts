@@ -4,13 +4,13 @@ import {
   type DangersBlock,
   type Document,
   type ErrorBlock,
-  type Finding,
   formatSummary,
   type ListBlock,
   listEntries,
   type MessagesBlock,
   type PartBlock,
   type Sentence,
+  type ShownFinding,
   type TableBlock,
 } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
@@ -123,7 +123,7 @@ function listBlockSections(
 /** The maximum number of addresses listed for a refusal. The table below has all changes. */
 const MAX_LISTED = 10;
 
-function createRefusalSection(finding: Finding): Section {
+function createRefusalSection(finding: ShownFinding): Section {
   const { rule, message, remedy = '', related: places = [] } = finding;
   const addresses = listUnmentionedAddresses(finding);
   const hidden = addresses.length - MAX_LISTED;
@@ -144,7 +144,7 @@ function createRefusalSection(finding: Finding): Section {
   return { text, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
-function createFindingSection(finding: Finding, options: MarkdownOptions): Section {
+function createFindingSection(finding: ShownFinding, options: MarkdownOptions): Section {
   const level = finding.level === 'error' ? 'error' : 'warning';
   const text = `${createFindingFence(finding, options)}\n\n`;
   return { text, weight: level, names: [level, `${level}s`] };

@@ -1,11 +1,11 @@
 import { assertNever } from '../../model/errors.ts';
-import type { Finding } from '../document.ts';
+import type { ShownFinding } from '../document.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { type FindingTextLine, listFindingLines } from '../view/finding-wording.ts';
 import { createPainter, type TextRole, wrapWithPrefix } from './layout.ts';
 
 /** One finding: the message, its place, related places, the remedy. All lines but the first are indented. */
-export function renderFindingLines(finding: Finding, options: TextStyleOptions): readonly string[] {
+export function renderFindingLines(finding: ShownFinding, options: TextStyleOptions): readonly string[] {
   const style = finding.level === 'error' ? 'error' : 'warning';
   return renderFindingTextLines(listFindingLines(finding, options), style, options);
 }

@@ -5,12 +5,12 @@ import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan, SafetyViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { ErrorBlock, Finding, PlaceLink } from '../document.ts';
+import type { ErrorBlock, PlaceLink, ShownFinding } from '../document.ts';
 import type { Failure, FormatOptions } from '../report.ts';
 import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 
 /** A diagnostic as a finding. Its texts become printable; only remedies have line breaks. */
-export function toFinding(diagnostic: Diagnostic): Finding {
+export function toFinding(diagnostic: Diagnostic): ShownFinding {
   const { code, severity, message, remedy, address, field, place, related } = diagnostic;
   return {
     rule: toPrintable(code),
@@ -25,7 +25,7 @@ export function toFinding(diagnostic: Diagnostic): Finding {
 }
 
 /** A violation as a finding. Its texts become printable. */
-export function toRefusal({ rule, message, remedy, addresses, places = [] }: SafetyViolation): Finding {
+export function toRefusal({ rule, message, remedy, addresses, places = [] }: SafetyViolation): ShownFinding {
   return {
     rule,
     level: 'error',
@@ -38,7 +38,7 @@ export function toRefusal({ rule, message, remedy, addresses, places = [] }: Saf
 }
 
 /** The resources of a refusal that its message does not name. */
-export function listUnmentionedAddresses({ addresses = [], message }: Finding): readonly string[] {
+export function listUnmentionedAddresses({ addresses = [], message }: ShownFinding): readonly string[] {
   return addresses.filter((address) => !message.includes(address));
 }
 
@@ -48,7 +48,7 @@ export function toPrintablePlace(place: Place): Place {
 }
 
 /** The address of a finding. Undefined if there is none, or if the message contains it. */
-export function findUnmentionedAddress({ address, message }: Finding): string | undefined {
+export function findUnmentionedAddress({ address, message }: ShownFinding): string | undefined {
   return address === undefined || message.includes(address) ? undefined : address;
 }
 
@@ -71,7 +71,7 @@ const MAX_LISTED = 10;
  * the remedy. All lines except the first are indented.
  */
 export function listFindingLines(
-  finding: Finding,
+  finding: ShownFinding,
   { excerpts }: Pick<FormatOptions, 'excerpts'>,
 ): readonly FindingTextLine[] {
   const { level, nature, rule, message, remedy, place, related = [] } = finding;
@@ -120,7 +120,7 @@ export function listPlaceLines(
 
 /** A failed command as printable texts. All formats for people use it. */
 interface FailureView {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ShownFinding[];
   /** Absent if the findings explain the failure. */
   readonly error?: ErrorView | undefined;
 }

@@ -101,6 +101,7 @@ export {
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { PlannedTokenSink } from './model/token-sink.ts';
 export { type Transport, toSend, toTransport } from './model/transport.ts';
+export { InvalidManifests, StackError, type StackErrorReason } from './model/user-errors.ts';
 export type { Write, WriteId, WriteMethod, WritePurpose } from './model/write.ts';
 export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
@@ -138,7 +139,7 @@ export { createResultJsonSchema } from './schemas/results.ts';
 export type { ServiceSettings } from './settings/table.ts';
 export type { AcceptOptions } from './stack/accept.ts';
 export { NotApprovedError } from './stack/approval.ts';
-export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
+
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { ApplyRunOptions } from './stack/run-plan.ts';

@@ -30,7 +30,7 @@ export interface Context extends Host {
   readonly after: (ms: number, act: () => void) => () => void;
   /**
    * Asks the user. The last line of `question` is the prompt. Resolves with the line that the user types, and with
-   * `undefined` if there is no terminal. Throws a `CommandError` if the user leaves without an answer: Ctrl-C, Ctrl-D, a
+   * `undefined` if there is no terminal. Throws a `StackError` if the user leaves without an answer: Ctrl-C, Ctrl-D, a
    * signal, a closed terminal.
    */
   readonly ask: (question: string) => Promise<string | undefined>;

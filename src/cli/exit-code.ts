@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toPrintable } from '../model/printable.ts';
+import { StackError } from '../model/user-errors.ts';
 
 /** The exit codes of all commands. The output format never changes the exit code. */
 export const EXIT = {
@@ -36,26 +37,29 @@ export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCo
   return errors.every(({ code }) => code === 'policy-violated') ? EXIT.refused : EXIT.invalid;
 }
 
-interface CommandErrorOptions extends ErrorOptions {
-  readonly exitCode: ExitCode;
-  readonly remedy?: string | undefined;
-  readonly refusedOutputs?: readonly string[];
-}
-
-/** Ends a command with an exit code and a message. For mistakes that the user can correct, never for bugs. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-  readonly exitCode: ExitCode;
-  readonly remedy: string | undefined;
-  /** Output files to which this failure is not written, as the user named them. */
+/** An output file cannot be written: to the files in `refusedOutputs`, as the user named them, goes no report on this. */
+export class OutputError extends StackError {
   readonly refusedOutputs: readonly string[];
 
-  /** `message`: a list becomes one line for each entry. */
-  constructor(message: string | readonly string[], options: CommandErrorOptions) {
-    // Messages quote text from outside, which must not be able to start a line.
-    super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
-    this.refusedOutputs = options.refusedOutputs ?? [];
-    this.exitCode = options.exitCode;
-    this.remedy = options.remedy;
+  constructor(
+    message: string,
+    options: ConstructorParameters<typeof StackError>[1] & { readonly refusedOutputs: readonly string[] },
+  ) {
+    super(message, options);
+    this.refusedOutputs = options.refusedOutputs;
+  }
+}
+
+/**
+ * A file that came with an approved plan would be used. Ends the whole run, also if only one stack uses the file: no
+ * `StackError`, so that nothing takes it for the failure of one stack or file.
+ */
+export class ArtifactFileError extends Error {
+  override readonly name = 'ArtifactFileError';
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super(toPrintable(message));
+    this.remedy = remedy;
   }
 }

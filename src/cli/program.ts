@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { StackError } from '../model/user-errors.ts';
 import { createProcessHost } from '../stack/process-host.ts';
 import type { Context } from './context.ts';
-import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
 import { createStreamOutput, flushOutputs } from './output/output.ts';
 import { refuseToRun, run } from './run.ts';
 
@@ -50,11 +51,7 @@ async function runInWorkingFolder(argv: readonly string[]): Promise<ExitCode> {
     if (!(cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd')) throw cause;
     const remedy = 'Change to a folder that exists, and start the command there.';
     const message = 'The working folder was deleted, or a folder above it cannot be read.';
-    return refuseToRun(
-      new CommandError(message, { exitCode: EXIT.invalid, remedy, cause }),
-      argv,
-      createProcessContext('/'),
-    );
+    return refuseToRun(new StackError(message, { reason: 'invalid', remedy, cause }), argv, createProcessContext('/'));
   }
 }
 
@@ -112,6 +109,6 @@ export function createPrompt({ input, output, onInterrupt }: PromptTerminal): Co
     }
     // Still listening: a closed terminal also sends SIGHUP, which must not end the process before it has cleaned up.
     output.write('\n');
-    throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+    throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
   };
 }

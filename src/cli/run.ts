@@ -7,6 +7,7 @@ import { suggestRemedy } from '../manifest/suggest.ts';
 import { createQuotedTexts } from '../model/excerpts.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
+import { StackError } from '../model/user-errors.ts';
 import { type FormatName, isFormatName } from '../report/formats.ts';
 import { findRetiredCommandRemedy, findRetiredFlagRemedy } from '../settings/retired.ts';
 import type { StackNameAndLocator } from '../stack/host.ts';
@@ -14,7 +15,7 @@ import { readManifestTrust, readSecretsNamedInEnvironment } from '../stack/setti
 import { refuseOneDash, suggestOptionOrCommand } from './commands/one-dash.ts';
 import { createProgramForArguments, isCompletion } from './commands/program.ts';
 import type { Context, InputFileSet } from './context.ts';
-import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
 import { createRedactedContext } from './output/output.ts';
 import { createRunInputRecorder, refuseOutputPaths } from './output/output-files.ts';
 import type { FailedCommandContext } from './output/output-report.ts';
@@ -32,14 +33,14 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const program = (await createProgramForArguments(argv, context, act)).hook('preAction', (_, started) => {
     command = formatCommandName(started);
   });
-  const fail = (error: CommandError): Promise<ExitCode> => showFailure(error, { flags: readFlags(argv) }, context);
+  const fail = (error: StackError): Promise<ExitCode> => showFailure(error, { flags: readFlags(argv) }, context);
   if (isUnknownCommand(argv, program)) return fail(createUnknownCommandError(argv, program));
   try {
     if (!isCompletion(argv)) refuseOneDash(argv, program);
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommandError) return fail(error);
+    if (error instanceof StackError) return fail(error);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.success;
     // No command was named, and commander wrote the overview to stderr.
@@ -118,7 +119,7 @@ function createInputWatch(inputs: InputFileSet, context: Context): (file: string
 }
 
 /** Shows why a command line is not run at all, in the format that it asks for. Writes no file. */
-export function refuseToRun(error: CommandError, argv: readonly string[], host: Context): Promise<ExitCode> {
+export function refuseToRun(error: StackError, argv: readonly string[], host: Context): Promise<ExitCode> {
   const { secrets } = readSecretsNamedInEnvironment(host);
   return showFailure(error, { flags: { ...readFlags(argv), report: [] } }, createRedactedContext(host, secrets));
 }
@@ -126,8 +127,8 @@ export function refuseToRun(error: CommandError, argv: readonly string[], host: 
 /** A plan file is kept, and passed on to pipelines, so it never contains a secret. */
 function showSecrets({ out }: RunFlags, secrets: SecretRedactor): void {
   if (out !== undefined)
-    throw new CommandError('--show-secrets cannot be combined with --out: a saved plan contains no secret.', {
-      exitCode: EXIT.invalid,
+    throw new StackError('--show-secrets cannot be combined with --out: a saved plan contains no secret.', {
+      reason: 'invalid',
       remedy: 'Leave out one of them.',
     });
   secrets.showLive();
@@ -218,7 +219,7 @@ const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
   ].flatMap(([words, remedy]) => [words ?? []].flat().map((word): [string, string] => [word, String(remedy)])),
 );
 
-function createUnknownCommandError([word = '']: readonly string[], program: Command): CommandError {
+function createUnknownCommandError([word = '']: readonly string[], program: Command): StackError {
   const names = program.commands.map((command) => command.name());
   const shown = names.filter((name) => !name.startsWith('_'));
   const remedy =
@@ -246,7 +247,7 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Converts commander's message to a sentence, and adds a remedy. */
-function createParseError({ message }: CommanderError, words: readonly string[], program: Command): CommandError {
+function createParseError({ message }: CommanderError, words: readonly string[], program: Command): StackError {
   const [word = ''] = words;
   const said = words
     .reduce((text, one) => text.replaceAll(one, () => toPrintable(one)), message)
@@ -264,6 +265,6 @@ function createParseError({ message }: CommanderError, words: readonly string[],
   return createUsageError(sentence, remedy ?? `edgewise${command} --help shows its usage.`);
 }
 
-function createUsageError(message: string, remedy: string): CommandError {
-  return new CommandError(message, { exitCode: EXIT.invalid, remedy });
+function createUsageError(message: string, remedy: string): StackError {
+  return new StackError(message, { reason: 'invalid', remedy });
 }

@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { getErrorMessage } from '../model/errors.ts';
 import { MAX_INPUT_BYTES } from '../model/json.ts';
 
-/** A file or stream was rejected, for a reason such as `is a folder, not a file`. */
-export class InputError extends Error {
-  override readonly name = 'InputError';
+/** A file or stream is not read or written, for a reason such as `is a folder, not a file`. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
   /** The reason. In a message, it follows the name of the file. */
   readonly finding: string;
 
@@ -50,7 +50,7 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
 }
 
 /** A file was not read, because it would exceed the budget. */
-export class InputBudgetError extends InputError {
+export class InputBudgetError extends FileError {
   constructor(limit: string) {
     super(`is where the limit ${limit} was reached`);
   }
@@ -58,7 +58,7 @@ export class InputBudgetError extends InputError {
 
 /**
  * Reads a file or a pipe to its end, because pipes have no size and files may grow. Edgewise reads all files with this
- * function. Throws `InputError` if the input is too large, or is neither a file nor a pipe. Passes on system errors.
+ * function. Throws `FileError` if the input is too large, or is neither a file nor a pipe. Passes on system errors.
  */
 export function readInput(
   path: string,
@@ -66,13 +66,13 @@ export function readInput(
 ): Buffer {
   const stats = statSync(path);
   if (!stats.isFile() && (onlyFiles || !stats.isFIFO()))
-    throw new InputError(`is a ${formatFileType(stats)}, not a file`);
+    throw new FileError(`is a ${formatFileType(stats)}, not a file`);
   if (stats.size > maxBytes) throw createSizeError(maxBytes);
   budget?.spend(stats.size);
   // The file may have become a pipe since `statSync`. Without `O_NONBLOCK`, opening a pipe waits for a writer.
   const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
-    if (stats.isFile() && !fstatSync(file).isFile()) throw new InputError('was replaced while it was read');
+    if (stats.isFile() && !fstatSync(file).isFile()) throw new FileError('was replaced while it was read');
     return readAll(file, maxBytes);
   } finally {
     closeSync(file);
@@ -84,7 +84,7 @@ export function isPipePath(path: string): boolean {
   return statSync(path).isFIFO();
 }
 
-/** Reads a stream to its end. Rejects with `InputError` if the stream has more than `maxBytes` bytes. */
+/** Reads a stream to its end. Rejects with `FileError` if the stream has more than `maxBytes` bytes. */
 export async function readStream(
   stream: AsyncIterable<Uint8Array>,
   { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {},
@@ -120,8 +120,8 @@ function readAll(file: number, maxBytes: number): Buffer {
   }
 }
 
-function createSizeError(maxBytes: number): InputError {
-  return new InputError(`is larger than ${formatSize(maxBytes)}`);
+function createSizeError(maxBytes: number): FileError {
+  return new FileError(`is larger than ${formatSize(maxBytes)}`);
 }
 
 function formatSize(bytes: number): string {
@@ -138,7 +138,7 @@ function formatFileType(stats: Stats): string {
 
 /** Describes why a file could not be read. In a message, the text follows the name of the file. */
 export function describeFileError(error: unknown): string {
-  if (error instanceof InputError) return error.finding;
+  if (error instanceof FileError) return error.finding;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FINDINGS[code] ?? `cannot be read: ${getErrorMessage(error)}`;
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InputError, readInput } from './read-input.ts';
+import { FileError, readInput } from './read-input.ts';
 import { findStats } from './real-path.ts';
 
 /**
@@ -32,7 +32,7 @@ function readLine(file: string): string | undefined {
   try {
     return readInput(file, { onlyFiles: true }).toString('utf8').split(/\r?\n/)[0];
   } catch (error) {
-    if (error instanceof InputError || (error instanceof Error && 'code' in error)) return undefined;
+    if (error instanceof FileError || (error instanceof Error && 'code' in error)) return undefined;
     throw error;
   }
 }

@@ -21,6 +21,7 @@ import { hashSha256 } from '../model/json.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
 import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
 import { isKeptBySticky } from './owners.ts';
+import { FileError } from './read-input.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -40,33 +41,21 @@ import { isKeptBySticky } from './owners.ts';
  * | `stack/embedded.ts` | the lock of that file | edgewise | created |
  *
  * Before each write the path is checked again: nothing follows a link that a checkout may contain, writes outside of
- * the boundary, or writes what another user could replace. A function rejects with `WritePathError` for such a path,
+ * the boundary, or writes what another user could replace. A function rejects with `FileError` for such a path,
  * otherwise with the errors of the system.
  */
 
-/** A path must not be written. */
-export class WritePathError extends Error {
-  override readonly name = 'WritePathError';
-  /** The reason. In a message, it follows the path: `is a symbolic link`. */
-  readonly finding: string;
-
-  constructor(finding: string) {
-    super(`it ${finding}`);
-    this.finding = finding;
-  }
-}
-
 /** Describes why a file could not be written: `it is a symbolic link`, or the error of the system. */
 export function describeWriteError(error: unknown): string {
-  if (error instanceof WritePathError) return error.message;
+  if (error instanceof FileError) return error.message;
   // After a comma, the message of Node names resolved paths that the user did not write.
   return getErrorMessage(error).split(',')[0] ?? '';
 }
 
-/** Returns the absolute path to write, without symbolic links. Throws `WritePathError`. */
+/** Returns the absolute path to write, without symbolic links. Throws `FileError`. */
 export function checkWritePath(path: string, boundary: WriteBoundary, type?: 'folder'): string {
   const place = resolveWritePath(path, boundary, type);
-  if ('finding' in place) throw new WritePathError(place.finding);
+  if ('finding' in place) throw new FileError(place.finding);
   return place.real;
 }
 
@@ -83,7 +72,7 @@ export interface WriteOptions extends WriteBoundary {
 export async function createFolder(path: string, options: WriteOptions): Promise<string> {
   const folder = checkWritePath(path, options, 'folder');
   await createMissingFolders(folder, options.mode);
-  if (!(await stat(folder)).isDirectory()) throw new WritePathError('is a file, not a folder');
+  if (!(await stat(folder)).isDirectory()) throw new FileError('is a file, not a folder');
   return folder;
 }
 
@@ -101,7 +90,7 @@ async function createMissingFolders(folder: string, mode: number): Promise<void>
 /**
  * Calls `act` with a path of a file that stays in its folder, even if the folder is replaced by a link in the meantime:
  * on Linux, the path leads through an open handle of the folder. `file`: a path without links. Rejects with
- * `WritePathError` if the folder is a link by now.
+ * `FileError` if the folder is a link by now.
  */
 async function inFolderOf<T>(file: string, act: (path: string) => Promise<T>): Promise<T> {
   const folder = dirname(file);
@@ -110,7 +99,7 @@ async function inFolderOf<T>(file: string, act: (path: string) => Promise<T>): P
   const fixed = `/proc/self/fd/${handle.fd}`;
   try {
     const real = await readlink(fixed);
-    if (real !== folder) throw new WritePathError('became a symbolic link while it was written');
+    if (real !== folder) throw new FileError('became a symbolic link while it was written');
     return await act(join(fixed, basename(file)));
   } catch (error) {
     if (error instanceof Error) error.message = error.message.replaceAll(fixed, folder);
@@ -195,9 +184,9 @@ async function copyPermissions(file: string, handle: FileHandle): Promise<void> 
 export async function checkReplaceable(path: string, options: WriteOptions): Promise<void> {
   await inFolderOf(checkWritePath(path, options), async (file) => {
     const [found, folder] = await Promise.all([lstat(file).catch(() => undefined), stat(dirname(file))]);
-    if (found?.isDirectory() === true) throw new WritePathError('is a folder');
+    if (found?.isDirectory() === true) throw new FileError('is a folder');
     if (found !== undefined && isKeptBySticky(found, folder, options.uid))
-      throw new WritePathError('belongs to another user');
+      throw new FileError('belongs to another user');
     await withTemporaryFile(file, options, async (_, handle) =>
       removeLeftovers(toTemporaryBase(file, options), (await handle.stat()).mtimeMs),
     );

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync } from 'node:fs';
-import { createReadBudget, InputBudgetError, InputError, readInput } from '../files/read-input.ts';
+import { createReadBudget, FileError, InputBudgetError, readInput } from '../files/read-input.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 /**
@@ -71,7 +71,7 @@ function ignoreUnreadable<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
-    const isExpected = error instanceof InputError || (error instanceof Error && 'code' in error);
+    const isExpected = error instanceof FileError || (error instanceof Error && 'code' in error);
     if (!isExpected || error instanceof InputBudgetError) throw error;
     return undefined;
   }

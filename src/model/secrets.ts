@@ -1,4 +1,5 @@
 import { ConcealedValue, isConcealed, type SecretValue } from './concealed-value.ts';
+import { InvariantError } from './errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH, toCanonicalJson } from './json.ts';
 import { createSecretMatcher, MIN_SECRET_LENGTH, type SecretMatcher } from './secret-matcher.ts';
 import { mapConcealedMembers } from './secret-value.ts';
@@ -64,7 +65,7 @@ export interface ValueConcealer {
   readonly showLive: () => void;
   /**
    * Returns the body of a request with its real values, and publishes the texts that it has in clear. Throws
-   * `UnknownSecretError` if a variable has no value; callers check that before the first write.
+   * `InvariantError` if a variable has no value; callers check that before the first write.
    */
   readonly reveal: (body: JsonObject) => JsonObject;
   /**
@@ -72,11 +73,6 @@ export interface ValueConcealer {
    * or what is live. For such messages only: an author could hide other texts by writing one as a secret, too.
    */
   readonly redactConcealed: (text: string) => string;
-}
-
-/** A request needs the value of a variable that is not set, or not offered. */
-export class UnknownSecretError extends Error {
-  override readonly name = 'UnknownSecretError';
 }
 
 /** A secret in a text. `index` is its position in UTF-16 units. */
@@ -182,7 +178,7 @@ function listSecretTexts(value: Json): readonly string[] {
 function revealValue({ template = 'a hidden field', number }: ConcealedValue, values: readonly Json[]): Json {
   const value = number === undefined ? undefined : values[number - 1];
   if (value !== undefined) return value;
-  throw new UnknownSecretError(`The value of ${template} is not known`);
+  throw new InvariantError(`The value of ${template} is not known`);
 }
 
 /** Returns a function that redacts one key. A key of fewer than 12 characters is redacted only as a separate word. */

@@ -3,7 +3,8 @@ import { readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join, posix } from 'node:path';
 import { createReadBudget, type ReadBudget, readInput } from '../files/read-input.ts';
 import { findStats } from '../files/real-path.ts';
-import { StackError } from '../stack/host.ts';
+import { StackError } from '../model/user-errors.ts';
+
 import { GitError, type GitRepository } from './git.ts';
 
 /**

@@ -6,8 +6,9 @@ import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import { quoteForShell } from '../model/shell-words.ts';
+import { StackError } from '../model/user-errors.ts';
 import { type ProgramEnd, ProgramNotFoundError, readProgram } from '../programs/start-program.ts';
-import { type Host, StackError } from '../stack/host.ts';
+import type { Host } from '../stack/host.ts';
 
 /**
  * The only file that starts git. Git starts no other program (see `SAFE_SETTINGS`), fetches nothing, and checks the owner

@@ -6,8 +6,9 @@ import { isFileOfOtherTool, isManifestName, isVisibleName } from '../manifest/lo
 import { compileInputPattern, isAtOrBelow } from '../manifest/path-pattern.ts';
 import { mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import { createNearestFolderSearch, type StackFolder, type StackTree, type TreeChanges } from '../model/stack-tree.ts';
+import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
-import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
+import type { Host } from '../stack/host.ts';
 import { readManifests } from '../stack/read-manifests.ts';
 import {
   type CommitFiles,

@@ -25,11 +25,12 @@ import {
   type StackTree,
   type TakenOverResource,
 } from '../model/stack-tree.ts';
+import { InvalidManifests } from '../model/user-errors.ts';
 import { normalizeUrl } from '../settings/base-url.ts';
 import { findSetting } from '../settings/resolve.ts';
 import type { SettingName } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
-import { type Host, InvalidManifests } from '../stack/host.ts';
+import type { Host } from '../stack/host.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps no content: a stack's manifests are read again

@@ -2,7 +2,8 @@ import { suggest } from '../manifest/suggest.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder, StackTree, TreeChanges } from '../model/stack-tree.ts';
-import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
+import { InvalidManifests, StackError } from '../model/user-errors.ts';
+import type { Host } from '../stack/host.ts';
 import { readChangedStacks } from './read-changes.ts';
 import { type GivenConnection, readStackTree } from './read-stack-tree.ts';
 

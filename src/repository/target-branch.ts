@@ -5,7 +5,8 @@ import { compileInputPattern, isAtOrBelow } from '../manifest/path-pattern.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { findTargetBranch } from '../model/pipeline.ts';
 import { createNearestFolderSearch, type StackFolder, type StackTree } from '../model/stack-tree.ts';
-import { StackError } from '../stack/host.ts';
+import { StackError } from '../model/user-errors.ts';
+
 import { GitError, type GitHost, type GitRepository, openGitRepository } from './git.ts';
 
 /** The commits of the target branch that the checkout of a pull request lacks. */

@@ -5,7 +5,8 @@ import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
 import type { Address } from '../model/address.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
-import { StackError } from '../stack/host.ts';
+import { StackError } from '../model/user-errors.ts';
+
 import { createRepository, GitError, type GitHost, type GitRepository } from './git.ts';
 
 /**

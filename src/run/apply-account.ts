@@ -3,8 +3,9 @@ import { type ApplyResult, type Outcome, SERVICE_STOPS } from '../model/outcome.
 import type { Plan } from '../model/plan.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
+import { StackError } from '../model/user-errors.ts';
 import { isDelete } from '../model/write.ts';
-import { StackError } from '../stack/host.ts';
+
 import type { ApplyRunOptions } from '../stack/run-plan.ts';
 import type { Account, ApplyOptions, PreparedApply } from '../stack/stack.ts';
 import { listDependencies } from './order-stacks.ts';

@@ -1,7 +1,8 @@
 import { parseAddressesForCompletion } from '../manifest/load.ts';
 import type { Address } from '../model/address.ts';
 import type { StackFolder, StackTree, TakenOverResource, TakingOverStack } from '../model/stack-tree.ts';
-import { type Host, StackError } from '../stack/host.ts';
+import { StackError } from '../model/user-errors.ts';
+import type { Host } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 
 /**

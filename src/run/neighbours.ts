@@ -7,11 +7,12 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Locate } from '../model/place.ts';
 import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
+import { InvalidManifests } from '../model/user-errors.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
 import { createDuplicateStackError, type GivenConnection, readTreeAround } from '../repository/read-stack-tree.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
-import { type Host, InvalidManifests } from '../stack/host.ts';
+import type { Host } from '../stack/host.ts';
 
 /** A stack that was named by its manifests, and the stacks around it. */
 export interface StackAmongOthers {

@@ -7,8 +7,9 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { ApiError } from '../model/errors.ts';
 import type { DesiredState } from '../model/state.ts';
+import { StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
-import { StackError } from './host.ts';
+
 import { createRepeatablePlan, type PlanOptions, type PlanRequest, type ReadingClient } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 

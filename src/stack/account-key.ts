@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { resolveLinks } from '../files/real-path.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
+import { StackError } from '../model/user-errors.ts';
 import { isEmbedded, normalizeUrl, parseEmbeddedDataFile } from '../settings/base-url.ts';
-import { type Host, StackError } from './host.ts';
+import type { Host } from './host.ts';
 import { readApiKey } from './settings.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
+import { StackError } from '../model/user-errors.ts';
 import { comparePlans } from '../plan/compare/compare-plans.ts';
 import type { PlanEvidence } from '../plan/compare/done.ts';
 import { listPlaceDifferences, type PlanPlace } from '../plan/compare/plan-members.ts';
-import { StackError } from './host.ts';
 
 /** An approved plan, with its name in messages: usually its file. */
 export interface NamedPlan {

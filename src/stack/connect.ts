@@ -5,10 +5,11 @@ import { readInput } from '../files/read-input.ts';
 import { isLoopbackHost } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
+import { StackError } from '../model/user-errors.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { openEmbeddedServer } from './embedded.ts';
-import { type Host, type ServiceConnection, StackError, type TransportSettings } from './host.ts';
+import type { Host, ServiceConnection, TransportSettings } from './host.ts';
 import { readApiKey } from './settings.ts';
 
 /** Values from the caller that take precedence over the settings and the environment. */

@@ -4,6 +4,7 @@ import { readInput } from '../files/read-input.ts';
 import { appendToFile, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { addJsonSize, computeUtf8ByteLength, findJsonLimit, type JsonSize, measureJsonSize } from '../model/json.ts';
+import { StackError } from '../model/user-errors.ts';
 import { parseApiKey } from '../server/admission.ts';
 import type { ServerSeed } from '../server/seed.ts';
 import { createServer, type Server } from '../server/server.ts';
@@ -14,7 +15,7 @@ import {
   writeSnapshotFile,
 } from '../server/snapshot-file.ts';
 import type { ServerChange } from '../server/store.ts';
-import { type Host, type ServiceConnection, StackError } from './host.ts';
+import type { Host, ServiceConnection } from './host.ts';
 
 /** Not a secret: a process that can start the server has access to all of its data anyway. */
 const API_KEY = 'embedded';

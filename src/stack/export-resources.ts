@@ -15,8 +15,9 @@ import { toAddress } from '../model/address.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LiveState, Spec } from '../model/state.ts';
+import { StackError } from '../model/user-errors.ts';
 import type { ServiceSettings } from '../settings/table.ts';
-import { StackError } from './host.ts';
+
 import type { ReadingClient } from './plan-live.ts';
 
 /** An existing resource that manifests can attach modules to, identified by the ids in its path. */

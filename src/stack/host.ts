@@ -2,12 +2,10 @@ import type { FindTokensInGit } from '../apply/token-files.ts';
 import type { ReadBudget } from '../files/read-input.ts';
 import type { Processes } from '../files/write-file.ts';
 import type { SourceFiles } from '../manifest/source-files.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import type { QuotedTexts } from '../model/excerpts.ts';
 import type { Send } from '../model/http.ts';
 import type { Locate } from '../model/place.ts';
 import type { MissingManifests, Plan } from '../model/plan.ts';
-import { toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
@@ -121,52 +119,4 @@ export interface ServiceConnection extends OpenedTransport {
   readonly warning: string | undefined;
   /** Must be awaited before the first write. Absent: no preparation is needed. */
   readonly prepareWrites?: () => Promise<void>;
-}
-
-/** Why an operation has no result. The command line has an exit code for each reason. */
-export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refused' | 'stale' | 'interrupted';
-
-/**
- * An error that the caller can fix: settings, a key, a safety rule, a stale plan. Bugs, errors of the service and
- * network errors have their own classes.
- */
-export class StackError extends Error {
-  override readonly name: string = 'StackError';
-  readonly reason: StackErrorReason;
-  /** How to fix the error. `undefined` if not known. */
-  readonly remedy: string | undefined;
-
-  /** A list becomes one message, with each member on its own line. */
-  constructor(
-    message: string | readonly string[],
-    options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string | undefined },
-  ) {
-    // Escape control characters, so that a name from a manifest or the service cannot start a new line.
-    super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
-    this.reason = options.reason;
-    this.remedy = options.remedy;
-  }
-}
-
-/**
- * The manifests are invalid. The message has the first error, and the number of others; `diagnostics` lists every mistake.
- * No request was sent.
- */
-export class InvalidManifests extends Error {
-  override readonly name = 'InvalidManifests';
-  readonly diagnostics: readonly Diagnostic[];
-
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super(describeErrors(diagnostics));
-    this.diagnostics = diagnostics;
-  }
-}
-
-function describeErrors(diagnostics: readonly Diagnostic[]): string {
-  const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'error');
-  if (first === undefined) return 'The manifests are invalid.';
-  const { message, place } = first;
-  const at = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `;
-  const more = others.length === 0 ? '' : `, and ${others.length} more ${others.length === 1 ? 'error' : 'errors'}`;
-  return toPrintable(`The manifests are invalid: ${at}${message}${more}`);
 }

@@ -15,8 +15,9 @@ import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument }
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SkippedFile } from '../model/state.ts';
+import { InvalidManifests } from '../model/user-errors.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
-import { type Host, InvalidManifests } from './host.ts';
+import type { Host } from './host.ts';
 
 type LoadStackContext = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'offered' | 'offeredSecrets' | 'readStdin'> &
   Pick<LoadContext, 'budget' | 'files'>;

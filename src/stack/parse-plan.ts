@@ -3,10 +3,10 @@ import { hasUsableIds } from '../kinds/request-body.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { fromFileJson, ReservedKeyError } from '../model/secret-value.ts';
+import { StackError } from '../model/user-errors.ts';
 import type { Write } from '../model/write.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { findFirstSchemaIssue } from '../schemas/results.ts';
-import { StackError } from './host.ts';
 
 /** The only entry of a plan file, which nobody has to believe. Neither a plan nor a failure: no stack was selected. */
 export interface PlanFileEntry {

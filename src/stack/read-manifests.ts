@@ -13,6 +13,7 @@ import type { Locate, Place } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
+import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { ReadPolicies } from '../policy/read-policies.ts';
@@ -20,7 +21,7 @@ import { compilePolicies } from '../policy/read-policies.ts';
 import { runPolicyCases } from '../policy/run-cases.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
-import { type Host, InvalidManifests, StackError, type StackNameAndLocator } from './host.ts';
+import type { Host, StackNameAndLocator } from './host.ts';
 import { loadStackManifestSources, nameStackAround, refuseOnlyFilesOfOtherTools } from './load-stack.ts';
 import { isUnusedInput, isUnusedSkipPattern } from './unused-patterns.ts';
 

@@ -21,10 +21,11 @@ import {
 } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
+import { StackError } from '../model/user-errors.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
 import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
-import { type Host, StackError } from './host.ts';
+import type { Host } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */
 export interface ApplyRunOptions {

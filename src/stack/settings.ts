@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { SettingsLayer } from '../model/stack.ts';
+import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { resolveOffers } from '../settings/offers.ts';
 import { findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
 import { findRetiredVariable, formatRetiredRemedy } from '../settings/retired.ts';
@@ -15,7 +16,7 @@ import {
   type SettingName,
   type SettingValue,
 } from '../settings/table.ts';
-import { type Host, InvalidManifests, StackError } from './host.ts';
+import type { Host } from './host.ts';
 
 /** Resolves how to reach the service. Throws `StackError` if there is no base URL, or if a value is invalid. */
 export function resolveServiceSettings(sources: SettingSources): ServiceSettings {

@@ -18,6 +18,7 @@ import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
+import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
@@ -39,7 +40,7 @@ import {
   parseAttachedResourceIdPath,
 } from './export-resources.ts';
 import { addHiddenDigests, computeDigestsToCompare } from './hidden-digests.ts';
-import { type Host, InvalidManifests, type ServiceConnection, StackError } from './host.ts';
+import type { Host, ServiceConnection } from './host.ts';
 import {
   createCheckedLivePlan,
   hasPlanErrors,

@@ -12,8 +12,9 @@ import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { StackError } from '../../src/model/user-errors.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
-import { StackError } from '../../src/stack/host.ts';
+
 import { parsePlan } from '../../src/stack/parse-plan.ts';
 import type { PlanOptions } from '../../src/stack/plan-live.ts';
 import { LONG } from '../tries.ts';

@@ -1,6 +1,7 @@
 import type { DesiredState } from '../../src/model/state.ts';
+import { StackError } from '../../src/model/user-errors.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
-import { type Host, StackError } from '../../src/stack/host.ts';
+import type { Host } from '../../src/stack/host.ts';
 import { type Account, createStack, type Stack } from '../../src/stack/stack.ts';
 import { BASE_URL, type World } from './world.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { InvalidManifests } from '../../src/stack/host.ts';
+import { InvalidManifests } from '../../src/model/user-errors.ts';
+
 import { resolveSettingsFromManifests } from '../../src/stack/settings.ts';
 
 /** Resolves the settings of an untrusted Stack with this `spec.api`, in a run with these flags. */

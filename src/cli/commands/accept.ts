@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { parseDriftName } from '../../accept/parse-name.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { listFormatNames } from '../../report/formats.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags, ReportFileTarget } from '../output/present.ts';
 import { type AcceptFlags, acceptStacks } from '../reconcile/accept-stacks.ts';
 import {
@@ -47,8 +48,8 @@ export function configureAcceptCommand(command: Command, act: CommandBodyRunner)
     return act(format, (context) => {
       const { names, paths } = splitWords(words);
       if (names.length === 0 && flags.all !== true)
-        throw new CommandError('Nothing is named to accept.', {
-          exitCode: EXIT.invalid,
+        throw new StackError('Nothing is named to accept.', {
+          reason: 'invalid',
           remedy: `Name what drift lists, such as ${EXAMPLE_ADDRESS}, or everything that has only drifted: --all.`,
         });
       return acceptStacks(paths, { flags: { ...flags, ...format, recursive: isRecursive(flags) }, names }, context);

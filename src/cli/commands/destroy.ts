@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { StackError } from '../../model/user-errors.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
@@ -51,8 +52,8 @@ async function destroy(paths: readonly string[], flags: ApplyFlags, context: Con
   refuseToWriteUntrusted(context);
   const recursive = isRecursive(flags);
   if (recursive && (flags.stack ?? []).length === 0)
-    throw new CommandError('destroy --recursive needs the names of the stacks.', {
-      exitCode: EXIT.invalid,
+    throw new StackError('destroy --recursive needs the names of the stacks.', {
+      reason: 'invalid',
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
   return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy' }, context);
@@ -86,11 +87,14 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
       refuseToWriteUntrusted(context);
       refuseMisspelt(words);
       const target = words.filter(isResourceAddress);
-      if (target.length === 0) throw new CommandError('The command names no resource to release.', NO_ADDRESS);
+      if (target.length === 0) throw new StackError('The command names no resource to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
       return applyStacks(paths, { flags: { ...flags, target }, mode: 'release' }, context);
     }),
   );
 }
 
-const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `Name a resource by its address, such as ${EXAMPLE_ADDRESS}.` };
+const NO_ADDRESS = {
+  reason: 'invalid',
+  remedy: `Name a resource by its address, such as ${EXAMPLE_ADDRESS}.`,
+} as const;

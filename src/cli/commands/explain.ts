@@ -3,15 +3,16 @@ import { createTopicsPage, explain } from '../../explain/explain.ts';
 import { listSettingRows } from '../../explain/list-settings.ts';
 import { renderPageJson, renderPageText } from '../../explain/render-page.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { InvalidManifests, StackError } from '../../model/user-errors.ts';
 import { renderSettingsJson } from '../../report/machine/json.ts';
 import { renderSettingsText } from '../../report/text/lists.ts';
 import { DOCUMENT_KINDS } from '../../schemas/document.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
-import { InvalidManifests } from '../../stack/host.ts';
+
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addToCommand, CONNECTION_OPTIONS, createFormatOptions, EXAMPLE_KINDS, READ_LIMIT_OPTIONS } from './options.ts';
@@ -62,14 +63,14 @@ async function explainTopic(
   context: Context,
 ): Promise<ExitCode> {
   if (paths.length > 0)
-    throw new CommandError(`edgewise explain ${topic} reads no manifests, so it takes no path.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`edgewise explain ${topic} reads no manifests, so it takes no path.`, {
+      reason: 'invalid',
       remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
   const page = topic === undefined ? createTopicsPage() : explain(topic);
   if ('message' in page)
-    throw new CommandError(page.message, {
-      exitCode: EXIT.invalid,
+    throw new StackError(page.message, {
+      reason: 'invalid',
       remedy: page.remedy,
     });
   const options = getTextOptions(context.stdout, context, flags);
@@ -104,8 +105,8 @@ function createNamedSchema(name = 'manifest'): JsonObject {
   if (DOCUMENT_KINDS.includes(name)) return createManifestJsonSchema(name);
   const published = PUBLISHED_SCHEMAS.find((schema) => schema.name === name);
   if (published !== undefined) return published.toSchema();
-  throw new CommandError(`There is no schema ${name}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`There is no schema ${name}.`, {
+    reason: 'invalid',
     remedy: `Name a kind (${DOCUMENT_KINDS.join(', ')}) or one of: ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
   });
 }

@@ -4,6 +4,7 @@ import { createFilePerDocument, type ExportResult, renderSingleFile } from '../.
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import {
@@ -16,7 +17,7 @@ import { resolveServiceSettings } from '../../stack/settings.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -113,8 +114,7 @@ async function exportManifests(
  * would prune each other's resources.
  */
 function checkFlags({ out, owner, force, names, strict }: ExportCommandFlags): void {
-  const createError = (message: string, remedy: string) =>
-    new CommandError(message, { exitCode: EXIT.invalid, remedy });
+  const createError = (message: string, remedy: string) => new StackError(message, { reason: 'invalid', remedy });
   if (out !== undefined && owner === undefined)
     throw createError(
       'The stack that will own the exported resources is not named.',
@@ -136,8 +136,8 @@ function refuseSensitiveFields({ sensitive }: ExportResult): void {
     ({ address, field, stateAddress }) =>
       `${address}: ${field} is sensitive in the state (${toPrintable(stateAddress)}), and would be in plain text in the manifest.`,
   );
-  throw new CommandError(lines, {
-    exitCode: EXIT.invalid,
+  throw new StackError(lines, {
+    reason: 'invalid',
     remedy: 'Nothing was written. Without --strict, this is a warning.',
   });
 }

@@ -10,6 +10,7 @@ import { formatPath, parsePath } from '../../model/field-path.ts';
 import { createHiddenNumbers } from '../../model/secret-value.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState, FieldPath } from '../../model/state.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
 import {
   checkIssuedText,
@@ -30,7 +31,7 @@ import { formatStackTitle } from '../../report/view/run-wording.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { getFromStacks } from '../reconcile/run-stacks.ts';
 import {
@@ -74,8 +75,8 @@ export function refuseMisspelt(words: readonly string[]): void {
       MANIFEST_KINDS.map((kind) => kind.name),
     );
     if (nearest === undefined) continue;
-    throw new CommandError(`There is no kind ${name}.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`There is no kind ${name}.`, {
+      reason: 'invalid',
       remedy: `Did you mean ${nearest}${word.slice(name.length)}? To name a path, write ./${word}.`,
     });
   }
@@ -203,8 +204,8 @@ function selectValues(inventory: StackInventory, { one: address, format, describ
   return { ...inventory, resources };
 }
 
-function createValueError(message: string, remedy: string): CommandError {
-  return new CommandError(`${message}.`, { exitCode: EXIT.failed, remedy });
+function createValueError(message: string, remedy: string): StackError {
+  return new StackError(`${message}.`, { reason: 'failed', remedy });
 }
 
 const TWO_RESOURCES = 'The next apply keeps one of them: edgewise plan shows which.';
@@ -262,8 +263,8 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
   const known = kinds.flatMap((kind) =>
     Object.keys(kind.fields).filter((name) => checkKindHasReadableField(kind, [name]) === undefined),
   );
-  throw new CommandError(`No value can be shown: ${first}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`No value can be shown: ${first}.`, {
+    reason: 'invalid',
     remedy: suggestRemedy(String(path[0] ?? ''), [...new Set(known)].sort()) ?? '',
   });
 }
@@ -271,14 +272,14 @@ function createKindFilter(names: readonly string[], format: GetFormat): (kind: K
 function createMissingAddressError(
   missing: readonly AddressWithoutLiveResource[],
   { stack, baseUrl }: StackInventory,
-): CommandError {
+): StackError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
     return `The stack ${stack} owns no ${address} at ${baseUrl}.${hint}`;
   });
-  return new CommandError(lines, {
-    exitCode: EXIT.failed,
+  return new StackError(lines, {
+    reason: 'failed',
     remedy: 'edgewise get without an address lists the resources that the stack owns.',
   });
 }

@@ -1,10 +1,11 @@
 import type { Command, Help } from 'commander';
 import { suggestRemedy } from '../../manifest/suggest.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { getFlagWord } from '../../settings/resolve.ts';
 import type { OptionTopic, Setting } from '../../settings/setting.ts';
 import { NAMED_SETTINGS } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
+import { EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { createHelpFormatter, renderHelpSection, TOPIC_NAMES } from './help.ts';
@@ -141,8 +142,8 @@ function getCommand(words: readonly string[], program: Command): Command {
     const known = parent.commands.find((command) => command.name() === word);
     if (known !== undefined) return known;
     const names = [...parent.commands.map((command) => command.name()), ...(parent === program ? TOPIC_NAMES : [])];
-    throw new CommandError(`There is no command or topic ${words.join(' ')}.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`There is no command or topic ${words.join(' ')}.`, {
+      reason: 'invalid',
       remedy: suggestRemedy(word, names) ?? '',
     });
   }, program);

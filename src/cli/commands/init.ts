@@ -11,15 +11,16 @@ import { DEFAULT_VERSION_HEADER_NAME } from '../../model/http.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { isBaseUrl, isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { SETTINGS } from '../../settings/table.ts';
 import { openEmbeddedServer } from '../../stack/embedded.ts';
-import { StackError } from '../../stack/host.ts';
+
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { chooseEditorSchema, detectInvocation, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -114,8 +115,8 @@ function refuseMistake(mistake: Mistake | undefined): void {
   if (mistake !== undefined) throw createUsageError(mistake.message, `${mistake.remedy}\nNothing was written.`);
 }
 
-function createUsageError(message: string, remedy: string): CommandError {
-  return new CommandError(message, { exitCode: EXIT.invalid, remedy });
+function createUsageError(message: string, remedy: string): StackError {
+  return new StackError(message, { reason: 'invalid', remedy });
 }
 
 interface Question {
@@ -176,8 +177,8 @@ async function refuseInvalidStack(files: readonly NewFile[], folder: string, con
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
   const said = errors.map(({ message, place }) => (place === undefined ? message : `${place.file}: ${message}`));
-  throw new CommandError(`Nothing was written, because edgewise validate would refuse it. ${said.join('; ')}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`Nothing was written, because edgewise validate would refuse it. ${said.join('; ')}.`, {
+    reason: 'invalid',
     remedy: [...new Set(errors.flatMap(({ remedy }) => remedy ?? []))].join('\n'),
   });
 }
@@ -188,8 +189,8 @@ async function refuseUnusableDataFile(file: string, context: Context): Promise<v
     await openEmbeddedServer({ file, host: context, versionHeader: DEFAULT_VERSION_HEADER_NAME });
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
-    throw new CommandError(`Nothing was written, because edgewise plan would refuse the data file. ${error.message}.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`Nothing was written, because edgewise plan would refuse the data file. ${error.message}.`, {
+      reason: 'invalid',
       remedy: error.remedy ?? 'Name a file that a command on the embedded server wrote, or one that does not exist.',
       cause: error,
     });

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { suggest } from '../../manifest/suggest.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { StackError } from '../../model/user-errors.ts';
 
 /**
  * Throws for a word such as `-out=plan.json`. The parser would read it as `-o` with the value `ut=plan.json`, and write
@@ -14,8 +14,8 @@ export function refuseOneDash(argv: readonly string[], program: Command): void {
   });
   if (wrong === undefined) return;
   const meant = correct(wrong, options);
-  throw new CommandError(`${wrong} is not an option.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${wrong} is not an option.`, {
+    reason: 'invalid',
     remedy: meant === undefined ? 'Long options begin with two dashes, such as --help.' : `Did you mean ${meant}?`,
   });
 }

@@ -2,10 +2,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hasToken, isRotatable } from '../../kinds/kind.ts';
 import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../report/formats.ts';
 import type { OptionTopic, Setting, TextSettingType } from '../../settings/setting.ts';
 import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { ReportFileTarget } from '../output/present.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import { createHelpFormatter, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
@@ -276,8 +277,8 @@ export function isRecursive({ recursive, stack = [], changedSince }: StackFilter
   if (recursive === true) return true;
   const given = [...(stack.length > 0 ? ['--stack'] : []), ...(changedSince === undefined ? [] : ['--changed-since'])];
   if (given.length === 0) return false;
-  throw new CommandError(`${given.join(' and ')} works only in a run over many stacks.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${given.join(' and ')} works only in a run over many stacks.`, {
+    reason: 'invalid',
     remedy: 'Add -R (--recursive).',
   });
 }

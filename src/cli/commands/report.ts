@@ -9,8 +9,9 @@ import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
+import { StackError } from '../../model/user-errors.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { findOutputFinding } from '../output/output-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -49,14 +50,14 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
   const { text, made } = splitRunLine(await readReportText(resolve(context.cwd, file), file));
   const other = findOtherRun(made, context.env, context.now());
   if (other !== undefined)
-    throw new CommandError(`${file} ${other}, and is not posted.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${file} ${other}, and is not posted.`, {
+      reason: 'invalid',
       remedy: `Write it in this run with --report ${quoteForShell(`markdown=${file}`)}.`,
     });
   const marker = findCommentMarker(text);
   if (marker === undefined)
-    throw new CommandError(`${file} is not a report that can be posted: its first line does not identify it`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${file} is not a report that can be posted: its first line does not identify it`, {
+      reason: 'invalid',
       remedy: `Write it with --report ${quoteForShell(`markdown=${file}`)}.`,
     });
   const forge = await openForgeOf(flags, context);
@@ -72,8 +73,8 @@ async function post(file: string, flags: PostFlags, context: Context): Promise<E
 async function refuseForgedReport(file: string, context: Context): Promise<void> {
   const finding = await findOutputFinding(file, context);
   if (finding === undefined) return;
-  throw new CommandError(`${file} ${finding}, and is not posted.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${file} ${finding}, and is not posted.`, {
+    reason: 'invalid',
     remedy: 'Write the report to a file that is not in the commit, with --report markdown=FILE.',
   });
 }
@@ -97,7 +98,7 @@ async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Pr
   try {
     return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
   } catch (error) {
-    if (error instanceof NoForgeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
+    if (error instanceof NoForgeError) throw new StackError(error.message, { reason: 'invalid', cause: error });
     throw createPostError(error, 'the forge');
   }
 }
@@ -126,10 +127,10 @@ const SENTENCES: Readonly<Record<PostResult['outcome'], (what: string, place: st
 /** Octokit puts the whole response into its messages. The reason is at their start. */
 const MAX_MESSAGE_LENGTH = 500;
 
-function createPostError(error: unknown, place: string): CommandError {
+function createPostError(error: unknown, place: string): StackError {
   const message = error instanceof Error ? error.message : String(error);
-  return new CommandError(`The report could not be posted to ${place}: ${message.slice(0, MAX_MESSAGE_LENGTH)}`, {
-    exitCode: EXIT.failed,
+  return new StackError(`The report could not be posted to ${place}: ${message.slice(0, MAX_MESSAGE_LENGTH)}`, {
+    reason: 'failed',
     remedy: 'Check that the token may write comments and issues there, and run the command again.',
     cause: error,
   });
@@ -139,8 +140,8 @@ async function readReportText(path: string, shown: string): Promise<string> {
   try {
     return readInput(path).toString('utf8');
   } catch (error) {
-    throw new CommandError(`${shown} cannot be read: ${getErrorMessage(error)}`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${shown} cannot be read: ${getErrorMessage(error)}`, {
+      reason: 'invalid',
       cause: error,
     });
   }

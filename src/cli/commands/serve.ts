@@ -5,6 +5,7 @@ import { getErrorMessage } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER_NAME, isHost, isLoopbackHost } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
 import { parseRateLimit, RATE_LIMIT_DESCRIPTION, type RateLimit } from '../../model/stack.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { KNOWN_KEY } from '../../server/admin-server.ts';
 import type { ApiKey } from '../../server/admission.ts';
 import {
@@ -25,7 +26,7 @@ import {
   withServerFileErrors,
 } from '../../stack/embedded.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
@@ -142,8 +143,8 @@ async function serveKept(
     host: flags.host,
     allowedHosts: flags.allowHost,
   }).catch((error: unknown) => {
-    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${getErrorMessage(error)}`, {
-      exitCode: EXIT.failed,
+    throw new StackError(`Cannot listen on ${flags.host}:${flags.port}: ${getErrorMessage(error)}`, {
+      reason: 'failed',
       cause: error,
     });
   });
@@ -169,7 +170,7 @@ function createFaultyServer({ faults = { rules: [] }, onFault, ...options }: Adm
 function refuseUnsafeAdmin(flags: ServeCommandFlags, apiKeys: readonly ApiKey[]): void {
   const { admin, accounts, host, snapshot } = flags;
   const refuse = (message: string, remedy: string): never => {
-    throw new CommandError(message, { exitCode: EXIT.invalid, remedy });
+    throw new StackError(message, { reason: 'invalid', remedy });
   };
   if (accounts && snapshot !== undefined)
     refuse('A snapshot is of one account, and --accounts makes several.', 'Leave out --accounts or --snapshot.');
@@ -190,8 +191,8 @@ function refuseUnsafeAdmin(flags: ServeCommandFlags, apiKeys: readonly ApiKey[])
 function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
   if (isLoopbackHost(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
   const address = host === '' ? 'every address of this machine' : host;
-  throw new CommandError(`Other machines can reach ${address}, and everyone knows the API key \`${KNOWN_KEY}\`.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`Other machines can reach ${address}, and everyone knows the API key \`${KNOWN_KEY}\`.`, {
+    reason: 'invalid',
     remedy: 'Name a key of your own with --api-key, such as the output of `openssl rand -hex 16`, or leave out --host.',
   });
 }

@@ -4,6 +4,7 @@ import { isResourceName } from '../../model/address.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
+import { StackError } from '../../model/user-errors.ts';
 import {
   findGitLabReference,
   renderGitHubMatrix,
@@ -16,7 +17,7 @@ import { quoteIfNeeded } from '../../report/view/escape.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
 import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/stacks-run.ts';
@@ -104,9 +105,9 @@ const NAMED_FORMATS: readonly StacksCommandFlags['format'][] = ['json', 'github'
 function refuseInvalidNames({ stacks }: StackListing): void {
   const files = stacks.filter(({ name }) => !isResourceName(name)).map(({ file }) => file);
   if (files.length === 0) return;
-  throw new CommandError(
+  throw new StackError(
     files.map((file) => `The Stack in ${quoteIfNeeded(file)} has no valid name.`),
-    { exitCode: EXIT.invalid, remedy: 'Run edgewise validate on its folder. A name with a variable needs --env.' },
+    { reason: 'invalid', remedy: 'Run edgewise validate on its folder. A name with a variable needs --env.' },
   );
 }
 
@@ -116,8 +117,8 @@ function refuseMoreJobs(
   { system, most }: { readonly system: string; readonly most: number },
 ): void {
   if (stacks.length <= most) return;
-  throw new CommandError(`${stacks.length} stacks are more jobs than a matrix of ${system} can have: ${most}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${stacks.length} stacks are more jobs than a matrix of ${system} can have: ${most}.`, {
+    reason: 'invalid',
     remedy: 'Run one job over all of them with -R, or make a matrix for each part of the repository, by its folder.',
   });
 }
@@ -131,8 +132,8 @@ function refuseGitLabReferences({ stacks }: StackListing): void {
     ];
   });
   if (messages.length === 0) return;
-  throw new CommandError(messages, {
-    exitCode: EXIT.invalid,
+  throw new StackError(messages, {
+    reason: 'invalid',
     remedy: 'Rename the folder or the stack. GitLab has no way to escape a %.',
   });
 }

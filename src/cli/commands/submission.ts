@@ -8,6 +8,7 @@ import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { renderSubmissionJson, type SubmissionState } from '../../report/machine/json.ts';
 import { formatErrorWithRemedy } from '../../report/text/findings.ts';
 import { createSubmissionView, renderSubmissionState, renderSubmissionText } from '../../report/text/submission.ts';
@@ -18,7 +19,7 @@ import { resolveServiceSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, getProgressStream, type StatusLine } from '../output/progress.ts';
@@ -151,7 +152,7 @@ async function getSubmission(
   context: Context,
 ): Promise<ExitCode> {
   if (flags.waitTimeout !== undefined && flags.wait !== true)
-    throw new CommandError('--wait-timeout works only with --wait: add --wait.', { exitCode: EXIT.invalid });
+    throw new StackError('--wait-timeout works only with --wait: add --wait.', { reason: 'invalid' });
   const settings = resolveServiceSettings({ flags, env: context.env });
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
@@ -177,7 +178,7 @@ function showWaited(
   context: Context,
 ): ExitCode {
   const { exitCode, undecided } = ENDS[ended];
-  if (shown === undefined) throw new CommandError(`Interrupted before ${id} was read.`, { exitCode });
+  if (shown === undefined) throw new StackError(`Interrupted before ${id} was read.`, { reason: 'interrupted' });
   const error =
     undecided === undefined ? undefined : { message: `${undecided}: ${id} is not decided yet.`, remedy: LATER };
   showSubmission({ kind, verb: 'get', shown, error }, flags, context);
@@ -224,7 +225,7 @@ function checkSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject 
   const lines = findings.map(({ path: [field], message }) =>
     field === argumentField ? message : `--${field} ${message}`,
   );
-  throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
+  throw new StackError(lines, { reason: 'invalid', remedy: 'Nothing was sent.' });
 }
 
 /** Submits a resource once, and returns it. An abort of `signal` has no effect once the request is sent. */
@@ -255,20 +256,20 @@ function createSubmitError(kind: SubmittedKind, error: unknown): unknown {
 function createUnknownOutcomeError(
   { submission: { noun }, title }: SubmittedKind,
   error: ApiError | NetworkError,
-): CommandError {
-  return new CommandError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
-    exitCode: EXIT.failed,
+): StackError {
+  return new StackError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
+    reason: 'failed',
     remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${withArticle(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
     cause: error,
   });
 }
 
 /** Creates the error for a 403: the account lacks the permission or, at some services, the key is invalid. */
-function createForbiddenError({ title }: SubmittedKind, error: ApiError): CommandError {
-  return new CommandError(
+function createForbiddenError({ title }: SubmittedKind, error: ApiError): StackError {
+  return new StackError(
     `The account of this API key lacks the permission to submit ${title}s. ${toPrintable(error.message)}`,
     {
-      exitCode: EXIT.authentication,
+      reason: 'authentication',
       remedy:
         'The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.',
       cause: error,

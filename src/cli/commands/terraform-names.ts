@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { parseTerraformState, type TerraformState, TerraformStateError } from '../../export/terraform-state.ts';
 import { checkCommandLinePath } from '../../files/boundary.ts';
-import { describeFileError, InputError, readInput, toBuffer } from '../../files/read-input.ts';
+import { describeFileError, FileError, readInput, toBuffer } from '../../files/read-input.ts';
+import { StackError } from '../../model/user-errors.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 
-/** Reads a Terraform state. Throws a `CommandError` if it cannot be used. */
+/** Reads a Terraform state. Throws a `StackError` if it cannot be used. */
 export async function readTerraformNames(path: string, context: Context): Promise<TerraformState> {
   const shown = path === '-' ? 'standard input' : path;
   const bytes = await readBytes(path, shown, context);
@@ -14,7 +14,7 @@ export async function readTerraformNames(path: string, context: Context): Promis
   } catch (error) {
     if (!(error instanceof TerraformStateError)) throw error;
     const { finding, remedy } = error;
-    throw new CommandError(`${shown} ${finding}.`, { exitCode: EXIT.invalid, remedy, cause: error });
+    throw new StackError(`${shown} ${finding}.`, { reason: 'invalid', remedy, cause: error });
   }
 }
 
@@ -22,12 +22,12 @@ async function readBytes(path: string, shown: string, context: Context): Promise
   try {
     if (path === '-') return await context.readStdin();
     const place = checkCommandLinePath(path, context);
-    if ('finding' in place) throw new InputError(place.finding);
+    if ('finding' in place) throw new FileError(place.finding);
     context.onInput?.(path);
     return readInput(resolve(context.cwd, path));
   } catch (error) {
-    throw new CommandError(`${shown} ${describeFileError(error)}.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${shown} ${describeFileError(error)}.`, {
+      reason: 'invalid',
       remedy: 'Name a state file, or pipe the output of terraform show -json to --names -',
       cause: error,
     });

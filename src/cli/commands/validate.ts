@@ -4,15 +4,16 @@ import { LINT_RULES } from '../../lint/rules.ts';
 import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
 import type { PolicyTestResults } from '../../model/policy.ts';
 import type { LintSettings } from '../../model/stack.ts';
+import { InvalidManifests, StackError } from '../../model/user-errors.ts';
 import { renderPolicyTestsJunit } from '../../report/findings/write-junit.ts';
 import type { FormatName } from '../../report/formats.ts';
 import { renderLintRulesJson, renderPolicyTestsJson } from '../../report/machine/json.ts';
 import type { LintRuleRow } from '../../report/report.ts';
 import { renderLintRulesText, renderPolicyTestsText } from '../../report/text/lists.ts';
-import { InvalidManifests } from '../../stack/host.ts';
+
 import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
 import { validateStacks } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
@@ -86,10 +87,10 @@ function renderRules(rows: readonly LintRuleRow[], flags: FormatFlags, context: 
 
 function checkFormat({ format, report = [] }: FormatFlags): void {
   if (format !== 'text' && format !== 'json')
-    throw new CommandError(`--list-rules has the formats text and json, not ${format}.`, { exitCode: EXIT.invalid });
+    throw new StackError(`--list-rules has the formats text and json, not ${format}.`, { reason: 'invalid' });
   if (report.length > 0)
-    throw new CommandError('--report cannot be used with --list-rules, which produces no findings.', {
-      exitCode: EXIT.invalid,
+    throw new StackError('--report cannot be used with --list-rules, which produces no findings.', {
+      reason: 'invalid',
     });
 }
 

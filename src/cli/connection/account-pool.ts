@@ -1,8 +1,9 @@
+import { StackError } from '../../model/user-errors.ts';
 import { isEmbedded } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 import { SERVICE_SETTING_NAMES, SETTINGS } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import { StackError } from '../../stack/host.ts';
+
 import { readApiKey } from '../../stack/settings.ts';
 import { createSharedAccount, type SharedAccount } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';

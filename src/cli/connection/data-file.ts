@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { suggest } from '../../manifest/suggest.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 
 /** How the account of the embedded server is kept, as the end of a sentence. */
 export function describeEmbeddedAccount({ baseUrl }: ServiceSettings, context: Pick<Context, 'cwd'>): string {
@@ -22,8 +22,8 @@ export function refuseMissingDataFile({ baseUrl }: ServiceSettings, context: Pic
   const nearest = existsSync(folder) ? suggest(basename(path), readdirSync(folder)) : undefined;
   const meant =
     nearest === undefined ? 'Correct the name' : `Did you mean \`embedded:${join(dirname(file), nearest)}\`?`;
-  throw new CommandError(`The data file of the embedded server does not exist: ${file}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`The data file of the embedded server does not exist: ${file}.`, {
+    reason: 'invalid',
     remedy: nearest === undefined ? `${meant}, or apply something first: apply creates the file.` : meant,
   });
 }

@@ -1,7 +1,8 @@
+import { StackError } from '../../model/user-errors.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 import { type Account, type AccountInput, createAccount } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { EXIT } from '../exit-code.ts';
 import { createServiceNotices, printConnectionNotices, type SetNoticeWriter } from './notices.ts';
 
 /** An account that is open during one command. */
@@ -46,7 +47,7 @@ export function listenForInterrupts(context: Pick<Context, 'onInterrupt' | 'exit
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {
     if (abort.signal.aborted) context.exitNow(EXIT.interrupted);
-    abort.abort(new CommandError('Interrupted.', { exitCode: EXIT.interrupted, remedy: 'Nothing was written.' }));
+    abort.abort(new StackError('Interrupted.', { reason: 'interrupted', remedy: 'Nothing was written.' }));
   });
   return { signal: abort.signal, stopListening };
 }

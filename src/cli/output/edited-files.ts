@@ -6,8 +6,8 @@ import { readInput } from '../../files/read-input.ts';
 import { checkReplaceable, describeWriteError, removeFile, replaceFile } from '../../files/write-file.ts';
 import { hashSha256 } from '../../model/json.ts';
 import type { DesiredState } from '../../model/state.ts';
+import { StackError, type StackErrorReason } from '../../model/user-errors.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 
 /** The edited manifests of one stack. */
 export interface EditedFiles {
@@ -44,21 +44,21 @@ async function checkFile(
 ): Promise<CheckedFile> {
   const boundary = { cwd, root, uid, roots: state.roots };
   const place = resolveWritePath(file, boundary);
-  if ('finding' in place) throw createError(`${file} ${place.finding}`, EXIT.refused);
+  if ('finding' in place) throw createError(`${file} ${place.finding}`, 'refused');
   const bytes = readInput(resolve(cwd, file));
   const known = state.inputs.find((input) => input.file === file)?.digest;
-  if (hashSha256(bytes, 'hex') !== known) throw createError(`${file} was changed since it was read`, EXIT.stale);
+  if (hashSha256(bytes, 'hex') !== known) throw createError(`${file} was changed since it was read`, 'stale');
   try {
     await checkReplaceable(file, { ...boundary, mode: 0o644 });
   } catch (error) {
-    throw createError(`${file} cannot be written: ${describeWriteError(error)}`, EXIT.failed);
+    throw createError(`${file} cannot be written: ${describeWriteError(error)}`, 'failed');
   }
   return { boundary, hasMark: Buffer.from(bytes.subarray(0, 3)).toString('utf8') === MARK };
 }
 
-function createError(why: string, exitCode: (typeof EXIT)['failed' | 'refused' | 'stale']): CommandError {
-  return new CommandError(`Nothing was written, because ${why}.`, {
-    exitCode,
+function createError(why: string, reason: StackErrorReason): StackError {
+  return new StackError(`Nothing was written, because ${why}.`, {
+    reason,
     remedy: 'Run the command again, on manifests that you may write.',
   });
 }

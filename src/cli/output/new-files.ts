@@ -6,9 +6,9 @@ import { findRepository, resolveWritePath, type WriteBoundary } from '../../file
 import { findFileUpward } from '../../files/owners.ts';
 import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { createManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 
 interface NewFilesOptions extends Pick<Context, 'cwd' | 'root' | 'uid' | 'secrets'> {
   /** As the user wrote it: relative to the working folder, or absolute. */
@@ -46,8 +46,8 @@ export async function refuseUnwritableFiles(
 function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
   const place = resolveWritePath(path, boundary, type);
   if (!('finding' in place)) return;
-  throw new CommandError(`Nothing was written, because ${path} ${place.finding}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`Nothing was written, because ${path} ${place.finding}.`, {
+    reason: 'invalid',
     remedy: 'Name a folder of your own that is reached without links.',
   });
 }
@@ -56,8 +56,8 @@ function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folde
 async function refuseFile(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
-  throw new CommandError(`Nothing was written, because ${folder} is not a folder.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`Nothing was written, because ${folder} is not a folder.`, {
+    reason: 'invalid',
     remedy: 'Name a folder. It is created if it does not exist.',
   });
 }
@@ -69,10 +69,10 @@ async function refuseExisting(
   const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
   const existing = paths.filter((_, index) => found[index]);
   if (existing.length === 0) return;
-  throw new CommandError(
+  throw new StackError(
     `Nothing was written, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}.`,
     {
-      exitCode: EXIT.refused,
+      reason: 'refused',
       remedy: canForce ? 'Name another folder, or replace the files with --force.' : 'Name another folder.',
     },
   );
@@ -83,8 +83,8 @@ async function write(path: string, text: string, boundary: WriteBoundary): Promi
     await createFolder(dirname(path), { ...boundary, mode: 0o777 });
     await replaceFile(path, text, { ...boundary, mode: 0o644 });
   } catch (error) {
-    throw new CommandError(`${path} cannot be written: ${describeWriteError(error)}`, {
-      exitCode: EXIT.failed,
+    throw new StackError(`${path} cannot be written: ${describeWriteError(error)}`, {
+      reason: 'failed',
       cause: error,
     });
   }

@@ -5,11 +5,12 @@ import { readInput } from '../../files/read-input.ts';
 import { replaceFile, writeToDeviceOrPipe } from '../../files/write-file.ts';
 import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../../model/secrets.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
-import { StackError } from '../../stack/host.ts';
+
 import type { Context, InputFileSet } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { OutputError } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 import { redactText } from './redact-text.ts';
 
@@ -39,8 +40,8 @@ export async function refuseOutputPaths(named: NamedOutputs, context: OutputFile
 export async function refuseOutputPath(file: string, context: OutputFileContext): Promise<void> {
   const finding = await findOutputFinding(file, context);
   if (finding === undefined) return;
-  throw new CommandError(`${file} ${finding}, and is not overwritten.`, {
-    exitCode: EXIT.invalid,
+  throw new OutputError(`${file} ${finding}, and is not overwritten.`, {
+    reason: 'invalid',
     refusedOutputs: [file],
     remedy: 'Name another file, or remove this one first. Nothing was written.',
   });
@@ -66,8 +67,8 @@ async function isOfCommit(file: string, real: string, context: OutputFileContext
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
     const { message, remedy, reason } = error;
-    throw new CommandError(`Whether git tracks ${file} is unknown: ${message}`, {
-      exitCode: EXIT[reason],
+    throw new OutputError(`Whether git tracks ${file} is unknown: ${message}`, {
+      reason,
       refusedOutputs: [file],
       remedy,
       cause: error,
@@ -115,8 +116,8 @@ export async function refuseOverwrittenInputs(
   for (const file of read) if (file !== undefined && file !== '') onInput?.(file);
   for (const file of listOutputs(named)) {
     if ((await inputs?.has(file)) !== true) continue;
-    throw new CommandError(`${file} is a file that this run reads, and would be overwritten.`, {
-      exitCode: EXIT.invalid,
+    throw new OutputError(`${file} is a file that this run reads, and would be overwritten.`, {
+      reason: 'invalid',
       refusedOutputs: [file],
       remedy: 'Name another output file. Nothing was written.',
     });

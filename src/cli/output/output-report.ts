@@ -8,13 +8,14 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { InvalidManifests, StackError } from '../../model/user-errors.ts';
 import { type FormatName, loadReportWriter, loadStacksReportWriter } from '../../report/formats.ts';
 import { renderTextReport } from '../../report/render-text.ts';
 import type { Failure, FormatOptions, Report, StacksRunReport } from '../../report/report.ts';
-import { InvalidManifests, StackError, type StackNameAndLocator } from '../../stack/host.ts';
+import type { StackNameAndLocator } from '../../stack/host.ts';
 import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { ArtifactFileError, EXIT, type ExitCode, OutputError } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
 import { type FormatFlags, getTextOptions, type ReportFileTarget, type RunFlags } from './present.ts';
 
@@ -157,8 +158,8 @@ export async function checkReportFiles({ report = [] }: FormatFlags, { cwd }: Pi
   const files = new Set<string>();
   for (const { format, file } of report) {
     const path = resolve(cwd, file);
-    const createError = (why: string): CommandError =>
-      new CommandError(`The report ${format}=${file} cannot be written: ${why}.`, { exitCode: EXIT.invalid });
+    const createError = (why: string): StackError =>
+      new StackError(`The report ${format}=${file} cannot be written: ${why}.`, { reason: 'invalid' });
     if (files.has(path)) throw createError('another report goes into the same file');
     files.add(path);
     await access(dirname(path), constants.W_OK).catch(() => {
@@ -179,7 +180,7 @@ async function writeReport(
     await writeResultFile(file, write(options), context);
     return [];
   } catch (error) {
-    if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;
+    if (!(error instanceof StackError || (error instanceof Error && 'code' in error))) throw error;
     return [`The report ${name}=${file} cannot be written: ${describeWriteError(error)}`];
   }
 }
@@ -199,7 +200,7 @@ export async function outputFailure(
   { command, stack, locate, flags: given }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
-  const refused = error instanceof CommandError ? error.refusedOutputs : [];
+  const refused = error instanceof OutputError ? error.refusedOutputs : [];
   const { planFile, report: named = [] } = given;
   const targets = planFile === undefined ? named : [...named, { format: 'json', file: planFile } as const];
   const flags = { ...given, report: targets.filter(({ file }) => !refused.includes(file)) };
@@ -225,8 +226,8 @@ export async function outputFailure(
 
 /** Returns the exit code for an error. An unexpected error counts as a bug. */
 export function exitCodeOfError(error: unknown): ExitCode {
-  if (error instanceof CommandError) return error.exitCode;
   if (error instanceof StackError) return EXIT[error.reason];
+  if (error instanceof ArtifactFileError) return EXIT.invalid;
   if (error instanceof InvalidManifests) return EXIT.invalid;
   if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
@@ -234,7 +235,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
 
 export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
-  if (!(error instanceof CommandError || error instanceof StackError))
+  if (!(error instanceof StackError || error instanceof ArtifactFileError))
     return { error: error instanceof Error ? error : new Error(String(error)) };
   const { message, remedy } = error;
   return { error: { message, remedy } };

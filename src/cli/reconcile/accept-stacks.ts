@@ -1,10 +1,11 @@
 import type { AcceptResult } from '../../accept/accept-drift.ts';
 import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderAcceptText } from '../output/accept-text.ts';
 import { writeEditedFiles } from '../output/edited-files.ts';
 import { getTextOptions } from '../output/present.ts';
@@ -103,5 +104,5 @@ async function isConfirmed(
   const answer = await context.ask(`${warning}${question} Only "yes" is accepted: `);
   if (answer === undefined) return false;
   if (answer.trim() === 'yes') return true;
-  throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+  throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }

@@ -2,6 +2,7 @@ import type { ApplyResult } from '../../model/outcome.ts';
 import { isIncomplete, isSamePlan, type PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { StackError } from '../../model/user-errors.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
@@ -10,7 +11,7 @@ import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
 import type { PreparedApply } from '../../stack/stack.ts';
 import type { PooledAccount } from '../connection/account-pool.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { isRefusedPart } from './blocked-dependents.ts';
 import { exitCodeOfApply, listUnconsentedViolations, type PlanFlags, toConsentOptions } from './plan-flags.ts';
@@ -144,9 +145,9 @@ async function confirm({ context }: StacksRun, question: string, asked: readonly
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
   const answer = await context.ask(`${question} Only "${toPrintable(accepted)}" is accepted: `);
   if (answer?.trim() === accepted) return;
-  if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
-  throw new CommandError('Edgewise cannot ask for confirmation: there is no terminal.', {
-    exitCode: EXIT.invalid,
+  if (answer !== undefined) throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
+  throw new StackError('Edgewise cannot ask for confirmation: there is no terminal.', {
+    reason: 'invalid',
     remedy: 'Use --yes to apply without asking. Nothing was written.',
   });
 }

@@ -1,13 +1,13 @@
 import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { StackError } from '../../model/user-errors.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
 import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 import { isPlanFile, readPlanFile, readPlanText } from './plan-file.ts';
 import { isPlanFolder, listPlanFiles } from './plan-folder.ts';
 
@@ -43,8 +43,8 @@ export async function refusePlansAsManifests(
     if (!isFolder && !(await isPlanFile(path, context))) continue;
     const [what = '', ...words] = isFolder ? ['a folder of plans', '-R', 'FOLDER'] : ['a plan', 'MANIFESTS'];
     const line = ['edgewise', 'apply', ...words, '--approved', escapePath(path)].map(quoteForShell).join(' ');
-    throw new CommandError(`${path} is ${what}, not manifests.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${path} is ${what}, not manifests.`, {
+      reason: 'invalid',
       remedy: `Name the manifests that it was made from: ${line}`,
     });
   }
@@ -78,7 +78,7 @@ interface PlanFolder {
 }
 
 const STALE = {
-  exitCode: EXIT.stale,
+  reason: 'stale',
   remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
 } as const;
 
@@ -102,8 +102,8 @@ function refuseDuplicatePlans(plans: readonly ApprovedPlan[]): void {
   const twice = [...groups.values()].find((members) => members.length > 1);
   if (twice === undefined) return;
   const names = twice.map(({ name }) => name).join(' and ');
-  throw new CommandError(`${names} are both plans of the stack ${twice[0]?.plan.stack} on ${twice[0]?.plan.baseUrl}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${names} are both plans of the stack ${twice[0]?.plan.stack} on ${twice[0]?.plan.baseUrl}.`, {
+    reason: 'invalid',
     remedy: 'Keep the one that was approved.',
   });
 }
@@ -145,7 +145,7 @@ function refuseVanishedStacks(
     const key = settings.keyEnv === undefined ? '' : ` with the key in ${settings.keyEnv}`;
     return `${stack} on ${baseUrl}${key}`;
   });
-  throw new CommandError(
+  throw new StackError(
     `${folder} approves plans of ${names.join(', ')}, but there is no such stack below ${root}.`,
     STALE,
   );

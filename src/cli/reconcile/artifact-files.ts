@@ -6,7 +6,7 @@ import { findProgram, SYSTEM } from '../../programs/find-program.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { ArtifactFileError } from '../exit-code.ts';
 import { KEY_FILE_VARIABLE } from '../output/output-files.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -14,9 +14,6 @@ import type { PlanFlags } from './plan-flags.ts';
  * An approved plan often comes with an artifact, and who can edit that can add files to it. A plan approves and brings
  * nothing: a file in its folder is neither read nor run, unless the user chose the folder for that, too.
  */
-
-/** A file that came with an approved plan would be used. Ends the whole run, also if only one stack uses the file. */
-export class ArtifactFileError extends CommandError {}
 
 /** The command line of an apply. */
 interface ApplyCommandLine {
@@ -76,11 +73,10 @@ function listChosenPaths({ paths, flags }: ApplyCommandLine, { cwd, env, root }:
 }
 
 function createError(file: string, folder: string): ArtifactFileError {
-  return new ArtifactFileError(`${file} is in ${folder}, the folder of the approved plan, and would be used.`, {
-    exitCode: EXIT.invalid,
-    remedy:
-      'A plan approves, and brings no files. Unpack it into a new folder outside of the checkout, and name the manifests of the checkout. Nothing was written.',
-  });
+  return new ArtifactFileError(
+    `${file} is in ${folder}, the folder of the approved plan, and would be used.`,
+    'A plan approves, and brings no files. Unpack it into a new folder outside of the checkout, and name the manifests of the checkout. Nothing was written.',
+  );
 }
 
 /** Reports the files of token commands to `onInput`: programs, and arguments that name files, such as scripts. */

@@ -1,16 +1,17 @@
 import { resolve } from 'node:path';
 import { createStrangerSearch } from '../../files/owners.ts';
-import { InputBudgetError, InputError, readInput } from '../../files/read-input.ts';
+import { FileError, InputBudgetError, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Locate } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
-import { StackError } from '../../stack/host.ts';
+import { StackError } from '../../model/user-errors.ts';
+
 import { parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { OutputError } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
 import { redactText } from '../output/redact-text.ts';
 
@@ -22,17 +23,17 @@ export async function writePlanFile(
 ): Promise<void> {
   const finding = checkJsonLimits(text);
   if (finding !== undefined)
-    throw new CommandError(`The plan is not written to ${file}: it ${finding}, so no apply could read it.`, {
-      exitCode: EXIT.failed,
+    throw new StackError(`The plan is not written to ${file}: it ${finding}, so no apply could read it.`, {
+      reason: 'failed',
       remedy: 'Plan a part of it with --target, or divide the stack.',
     });
   refuseUnreadablePlan(file, text, context);
   try {
     await writeResultFile(file, text, context);
   } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
-      exitCode: EXIT.failed,
+    if (error instanceof StackError) throw error;
+    throw new OutputError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
+      reason: 'failed',
       refusedOutputs: [file],
       cause: error,
     });
@@ -51,9 +52,9 @@ function refuseUnreadablePlan(
     parsePlanFileEntry(redacted, file);
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
-    throw new CommandError(
+    throw new StackError(
       `The plan is not written to ${file}: a secret is hidden in it that is also a word or a number of its format, so no apply could read it.`,
-      { exitCode: EXIT.failed, remedy: 'Use a secret that is longer than a word.', cause: error },
+      { reason: 'failed', remedy: 'Use a secret that is longer than a word.', cause: error },
     );
   }
 }
@@ -79,8 +80,8 @@ interface PlanReader extends Pick<Context, 'cwd' | 'uid' | 'root' | 'onSubject' 
 export function refusePlanOfAnotherUser(path: string, context: Pick<Context, 'cwd' | 'uid' | 'root'>): void {
   const found = createStrangerSearch(context)(path);
   if (found === undefined) return;
-  throw new CommandError(`The plan ${path} is not read: ${found.path} ${found.finding}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`The plan ${path} is not read: ${found.path} ${found.finding}.`, {
+    reason: 'invalid',
     remedy: 'That user can replace it at any time. Copy it to a folder of your own, check the copy, and name that.',
   });
 }
@@ -101,8 +102,8 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
     );
   } catch (error) {
     if (error instanceof InputBudgetError)
-      throw new CommandError(`${path} ${error.finding}.`, { exitCode: EXIT.invalid, cause: error });
-    if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
+      throw new StackError(`${path} ${error.finding}.`, { reason: 'invalid', cause: error });
+    if (error instanceof FileError || (error instanceof Error && 'code' in error)) return false;
     throw error;
   }
 }
@@ -115,8 +116,8 @@ export function readPlanText(file: string, context: PlanReader): string {
   try {
     return readInput(resolve(cwd, file), { budget, onlyFiles }).toString('utf8');
   } catch (error) {
-    throw new CommandError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
+      reason: 'invalid',
       cause: error,
     });
   }

@@ -7,8 +7,8 @@ import { createFolder, removeFile } from '../../files/write-file.ts';
 import { isResourceName } from '../../model/address.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { StackError } from '../../model/user-errors.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
 import { findOutputFinding } from '../output/output-files.ts';
 import { isPlanFile } from './plan-file.ts';
 
@@ -26,8 +26,8 @@ export async function clearPlanFolder(folder: string, context: FolderContext): P
   for (const file of files) {
     const finding = await findForeignFile(file, context);
     if (finding === undefined) continue;
-    throw new CommandError(`${file} ${finding}, so no plan is written to ${folder}.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${file} ${finding}, so no plan is written to ${folder}.`, {
+      reason: 'invalid',
       remedy: 'Name a folder that is empty, or has only plans of an earlier run. Nothing was written.',
     });
   }
@@ -39,8 +39,8 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
     await createFolder(folder, { ...context, mode: 0o777 });
   } catch (cause) {
     const message = `The plans cannot be written to ${folder}: ${getErrorMessage(cause)}`;
-    throw new CommandError(message, {
-      exitCode: EXIT.invalid,
+    throw new StackError(message, {
+      reason: 'invalid',
       remedy: 'With --recursive, name a folder with -o. Edgewise writes one plan file for each stack into it.',
       cause,
     });
@@ -48,8 +48,8 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
   // Another user could otherwise choose which files are removed.
   const path = resolve(context.cwd, folder);
   if (isOwnedByAnotherUser(path, await lstat(path), context.uid))
-    throw new CommandError(`${folder} belongs to another user.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${folder} belongs to another user.`, {
+      reason: 'invalid',
       remedy: 'Name another folder. Nothing was written.',
     });
 }
@@ -74,10 +74,10 @@ export async function listPlanFiles(folder: string, { cwd }: Pick<Context, 'cwd'
   const remedy = 'Name a folder that edgewise plan -R -o FOLDER wrote, or apply only the stack of that plan.';
   const other = plans.find((entry) => !entry.isFile());
   if (other !== undefined)
-    throw new CommandError(`${join(folder, other.name)} is not a regular file.`, { exitCode: EXIT.invalid, remedy });
+    throw new StackError(`${join(folder, other.name)} is not a regular file.`, { reason: 'invalid', remedy });
   if (plans.length === 0)
-    throw new CommandError(`${folder} is not a folder of plans. With --recursive, each stack has its own plan file.`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`${folder} is not a folder of plans. With --recursive, each stack has its own plan file.`, {
+      reason: 'invalid',
       remedy,
     });
   return plans.map(({ name }) => join(folder, name)).sort();

@@ -7,6 +7,7 @@ import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
@@ -36,12 +37,12 @@ import { type AccountPool, createAccountPool, type PooledAccount } from '../conn
 import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { ArtifactFileError, EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
 import type { Approval } from './approvals.ts';
-import { ArtifactFileError, noteTokenCommands } from './artifact-files.ts';
+import { noteTokenCommands } from './artifact-files.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /**
@@ -162,7 +163,7 @@ function getRoot(paths: readonly string[]): string {
   const [root = '.', ...more] = paths;
   if (more.length === 0 && root !== '-') return root;
   const message = '--recursive takes one folder: the one that contains the stacks.';
-  throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name one folder that contains all of them.' });
+  throw new StackError(message, { reason: 'invalid', remedy: 'Name one folder that contains all of them.' });
 }
 
 function createMissingCommitsLookUp(context: Context): StacksRun['findMissing'] {
@@ -468,10 +469,10 @@ function refuseSingleResourceFlags(
   ];
   if (given.length === 0 || (names.length === 1 && count <= 1)) return;
   const flags = given.join(' and ');
-  throw new CommandError(
+  throw new StackError(
     `${flags} cannot be used for ${formatCount(count, 'stack')}: more than one may contain that address.`,
     {
-      exitCode: EXIT.invalid,
+      reason: 'invalid',
       remedy: 'Choose one stack with --stack NAME, or run the command on its folder. Nothing was sent.',
     },
   );

@@ -58,17 +58,17 @@ const RULE = objectOf(
       setOf(text({ cel: VARIABLES })),
       'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
     ),
-    actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic: one action or a list.'),
+    actions: field(listOf(ACTION, { orSingle: true }), 'What to do with the selected traffic.'),
   },
   'policy rule',
   { findMistakes: listUnreachableActions, judgeAccess: judgeRule },
 );
 
 const PHASES = {
-  inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
+  inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic.', {
     restriction: 'by-rules',
   }),
-  outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
+  outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic.', {
     restriction: 'by-rules',
   }),
 };

@@ -92,7 +92,7 @@ describeWith(['schemathesis'], 'a program that reads the OpenAPI document', () =
     ];
     const { status, output } = await runTool('schemathesis', [...args, '--no-color'], { cwd });
     expect(status, output).toBe(0);
-    expect(statuses.length).toBeGreaterThan(1_000);
+    expect(statuses.length).toBeGreaterThan(900);
     const open = refusals.filter((refusal) => !EXCEPTIONS.some((exception) => isException(refusal, exception)));
     expect(open).toEqual([]);
     const idle = EXCEPTIONS.filter((exception) => !refusals.some((refusal) => isException(refusal, exception)));

@@ -9,8 +9,11 @@ export interface ToolResult {
   readonly output: string;
 }
 
-/** Programs that take minutes to build: their tests run in `.ci/other-tools`, and not in `.ci/run`. */
-const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['helm']);
+/**
+ * Programs that take minutes to build, or that no package of Debian has: the tests with them run in `.ci/other-tools`, and in `.ci/run` if they
+ * are installed.
+ */
+const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['helm', 'cargo']);
 
 /** Which programs are required: `1` or `all`. */
 export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];

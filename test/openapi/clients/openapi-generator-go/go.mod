@@ -1,0 +1,3 @@
+module drive
+
+go 1.25

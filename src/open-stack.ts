@@ -8,7 +8,7 @@ import type { Transport } from './model/transport.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
 import { findTokensInGit } from './repository/token-files.ts';
-import { findTakingOverStack } from './run/hand-over.ts';
+import { createOtherStacks, findTakingOverStack } from './run/hand-over.ts';
 import { findStackAmongOthers } from './run/neighbours.ts';
 import type { ServiceSettingOptions } from './settings/table.ts';
 import type { Host } from './stack/host.ts';
@@ -82,7 +82,8 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
   const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
-  const parts = { state, validateEdited, policies, tokens, sinks, findTaker, version: readVersion() };
+  const others = createOtherStacks(folder, () => tree.stacks);
+  const parts = { state, validateEdited, policies, tokens, sinks, findTaker, others, version: readVersion() };
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 

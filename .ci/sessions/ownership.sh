@@ -27,4 +27,4 @@ edgewise apply agents --yes
 edgewise apply manifests --yes
 sed -i.bak 's|name: connect }|name: agents }|' agents/agents.yaml
 echo 'lifecycle: { renamed_from: connect }' >>agents/agents.yaml
-sed -i.bak 's|bazaar|shop|' manifests/edge.yaml
+sed -i.bak 's|name: bazaar|name: shop, renamed_from: bazaar|' manifests/edge.yaml

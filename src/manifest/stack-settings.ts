@@ -2,7 +2,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { parseDurationMs } from '../kinds/duration.ts';
 import { LINT_RULE_IDS } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import type { Place } from '../model/place.ts';
 import {
   fillStackNameInPath,
@@ -34,6 +34,7 @@ export function readStackSettings(document?: ManifestDocument): StackSettings {
   const get = <Name extends SettingName>(setting: Name) => assertDefined(find(setting), `a default of ${setting}`);
   return {
     name,
+    formerNames: readFormerNames(value),
     layers,
     kinds: find('kinds'),
     handedOver: find('handedOver'),
@@ -45,6 +46,13 @@ export function readStackSettings(document?: ManifestDocument): StackSettings {
     policies: get('policies'),
     inputs: find('inputs'),
   };
+}
+
+/** The former names in a `Stack` document, which may be invalid, without its present name. `undefined`: there are none. */
+export function readFormerNames({ metadata = null }: JsonObject): readonly string[] | undefined {
+  const { name, renamed_from: given = [] } = isJsonObject(metadata) ? metadata : {};
+  const names = (isJsonArray(given) ? given : [given]).filter((one) => typeof one === 'string' && one !== name);
+  return names.length === 0 ? undefined : [...new Set(names.map(String))];
 }
 
 function readLintSettings(layers: readonly SettingsLayer[]): LintSettings {

@@ -43,7 +43,8 @@ export type DangerName =
   | 'longer-validity'
   | 'unprotected'
   | 'released'
-  | 'handed-over';
+  | 'handed-over'
+  | 'created-beside';
 
 /** What follows the words of a danger: both values, one of them, the rule that changed, the path, or nothing. */
 type DangerValues = 'sides' | 'added' | 'lost' | 'former' | 'new' | 'kept' | 'rule' | 'gap' | 'path' | 'nothing';
@@ -269,6 +270,13 @@ export const DANGERS: Readonly<Record<DangerName, DangerWords>> = {
     fact: 'another stack owned the resource until now',
     planned: 'will be taken over from the stack {owner}',
     happened: 'was taken over from the stack {owner}',
+    values: 'nothing',
+  },
+  'created-beside': {
+    group: 'ownership',
+    fact: 'another stack has a resource of the same kind, name and fields, which stays or is deleted',
+    planned: 'will be created beside its equal of the stack {owner}',
+    happened: 'was created beside its equal of the stack {owner}',
     values: 'nothing',
   },
 };

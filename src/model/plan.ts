@@ -26,6 +26,7 @@ export interface SafetyViolation {
     | 'delete-share'
     | 'nothing-described'
     | 'manifests-missing'
+    | 'take-over'
     | 'policy'
     | 'rejected-write'
     | 'claimed-elsewhere'
@@ -36,6 +37,8 @@ export interface SafetyViolation {
   readonly addresses: readonly string[];
   /** Only if `rule` is `policy`. */
   readonly policy?: string;
+  /** Only if `rule` is `take-over`: the stack whose resources the plan takes over. */
+  readonly stack?: string;
   /** The positions of the resource's manifest and of the policy. */
   readonly places?: readonly { readonly message: string; readonly place: Place }[] | undefined;
 }
@@ -58,7 +61,7 @@ export interface PlanSettings extends RequestSettings {
   readonly kinds?: readonly string[] | undefined;
 }
 
-/** The options of the run that created a plan, besides its targets and the stacks to take over from. */
+/** The options of the run that created a plan, besides its targets. */
 export interface PlanOptionSettings {
   /** The addresses of `--rotate`, sorted. */
   readonly rotate: readonly string[];
@@ -136,7 +139,7 @@ export interface Plan {
   readonly targets: readonly string[];
   /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
   readonly exclusions?: readonly string[] | undefined;
-  /** Names of other stacks whose resources the plan may take over. */
+  /** Names of other stacks whose resources the plan takes over. */
   readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestFileDigest[];
   /** What is among the manifests and belongs to other tools. For readers. Absent if there is nothing. */

@@ -24,6 +24,10 @@ export interface StackFolder {
   readonly dependsOn: readonly string[];
   /** Resources that this stack takes over from other stacks, with `lifecycle.renamed_from`. */
   readonly takes: readonly TakenOverResource[];
+  /** Former names of the stack: it takes over what it describes and what has the mark of one of them. */
+  readonly formerNames: readonly string[];
+  /** The addresses that the documents of this stack describe, as far as they can be read. */
+  readonly describes: ReadonlySet<string>;
 }
 
 /** Whether two stacks may own the same resources: they have one name and one service. A stack without one is at any. */
@@ -56,6 +60,25 @@ export interface TakingOverStack {
 /** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
 export type FindTakingOverStack = (address: Address) => TakingOverStack | undefined;
 
+/** Another stack of the repository that has, or takes, a resource which a document of this stack describes too. */
+export interface ClaimingStack {
+  readonly stack: string;
+  readonly folder: string;
+  /** `owner`: the mark names it. `line`: `lifecycle.renamed_from` names the resource. `name`: it had the same former name. */
+  readonly by: 'owner' | 'line' | 'name';
+}
+
+/** What a plan that takes resources over has to know of the other stacks of its repository. */
+export interface OtherStacks {
+  /** Whether the repository has a stack of this name at the service. */
+  readonly has: (stack: string) => boolean;
+  /** Lists the stacks that describe or take over a resource of the stack `owner`. */
+  readonly listClaiming: (owner: string, address: Address) => readonly ClaimingStack[];
+}
+
+/** Without a repository, no other stack is known. */
+export const NO_OTHER_STACKS: OtherStacks = { has: () => false, listClaiming: () => [] };
+
 /** The stacks in and below the folder `root`. */
 export interface StackTree {
   readonly root: string;
@@ -85,6 +108,8 @@ export interface Removals {
   readonly since: string;
   /** The files of the commit that are gone and probably had a `Stack`. */
   readonly removed: readonly string[];
+  /** The names of stacks that the commit has in these files or in changed ones, and that no `Stack` has any more. */
+  readonly renamed: readonly { readonly file: string; readonly name: string }[];
 }
 
 /** The stacks that changed since a commit. */

@@ -52,6 +52,8 @@ export interface SettingsLayer {
 export interface StackSettings {
   /** The name of the stack. It is part of every mark. */
   readonly name: string;
+  /** `metadata.renamed_from`: former names, without the present one. Absent if there are none. */
+  readonly formerNames?: readonly string[] | undefined;
   /** The documents with settings: the `Stack`, then its `Defaults`, nearest first. Empty without a `Stack`. */
   readonly layers: readonly SettingsLayer[];
   /** The kinds that the stack uses. Other kinds are not read. Absent: all kinds. */

@@ -225,7 +225,7 @@ function formatClaimRemedy(
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
   if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
-  if (mark !== undefined) return formatHandOverRemedy(desired, { id, mark });
+  if (mark !== undefined) return formatHandOverRemedy(desired, mark);
   return `To adopt that resource as ${kind}/${desired.name}, ${describeLifecycleLineToAdd(desired, { name: 'adopt', value: id })}`;
 }
 
@@ -233,14 +233,11 @@ function formatClaimRemedy(
  * The remedy if another stack owns the resource that has the claimed value. The resource may be in use, so to take it
  * without the consent of that stack's owner is the last option that the remedy names.
  */
-function formatHandOverRemedy(
-  desired: DesiredResource,
-  { id, mark: { stack, name } }: Pick<LiveResource, 'id'> & { mark: Mark },
-) {
+function formatHandOverRemedy(desired: DesiredResource, { stack, name }: Mark) {
   const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value: { stack, name } });
   return [
     'Choose another value, or agree with the owner of that stack that its resource moves here.',
     `For that, remove its document there, and ${line}`,
-    `In an emergency only: lifecycle.adopt: ${id} with --take-over ${stack} takes it while that stack may still describe it.`,
+    `If ${stack} is the former name of this stack, write it into the metadata of the Stack: renamed_from: ${stack}`,
   ].join('\n');
 }

@@ -1,7 +1,6 @@
 import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
-import { isOwnedBy } from '../model/ownership.ts';
 import { countSkipped, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -18,6 +17,7 @@ import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 import { countReliantWrites } from './relied-writes.ts';
+import { listTakenByStack, listTakeOverViolations } from './take-over.ts';
 import { listUnknownSecretWarnings } from './unknown-secrets.ts';
 
 /**
@@ -26,8 +26,8 @@ import { listUnknownSecretWarnings } from './unknown-secrets.ts';
  * input, if they were made already.
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
-  const { desired, mode, targets, exclusions = [], takeOver = [] } = input;
-  const { decisions, diagnostics, conflicts } = decided;
+  const { desired, mode, targets, exclusions = [] } = input;
+  const { decisions, diagnostics, conflicts, predecessors } = decided;
   const isInvalid = hasErrors(diagnostics);
   const listed = listPlannedChanges(decisions, input);
   const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
@@ -37,6 +37,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     stack: desired.stack.name,
     live: input.live,
     now: input.now,
+    predecessors,
   });
   return {
     format: PLAN_FORMAT,
@@ -55,7 +56,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     },
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
-    takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
+    takeOver: [...listTakenByStack(decisions).keys()].sort(),
     inputs: listInputs(desired),
     skipped: countSkipped(desired),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),
@@ -68,7 +69,11 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
       desired.inputs,
       (one) => isCausedByChange(one, changesOf),
     ),
-    violations: [...listViolations(changes, input, decided), ...listClaimViolations(conflicts, mode)],
+    violations: [
+      ...listViolations(changes, input, decided),
+      ...listTakeOverViolations(decisions, input),
+      ...listClaimViolations(conflicts, mode),
+    ],
     requests: estimateRequests(writes, changes, input),
   };
 }
@@ -82,14 +87,6 @@ function isCausedByChange(diagnostic: Diagnostic, changesOf: ReadonlyMap<string,
     return action === 'create' || (field !== undefined && differences.some((one) => one.field === field));
   };
   return (changesOf.get(address) ?? []).some(isCaused);
-}
-
-/** The stacks that hand a resource over to a manifest of this stack. */
-function listHandingStacks(decisions: readonly ChangeDecision[]): readonly string[] {
-  return decisions.flatMap(({ pair: { by, desired, live } }) => {
-    const from = desired?.lifecycle.takenFrom?.stack;
-    return by === 'adopt' && from !== undefined && live !== undefined && isOwnedBy(live, from) ? [from] : [];
-  });
 }
 
 function listPlannedChanges(decisions: readonly ChangeDecision[], input: PlanInput): readonly Change[] {

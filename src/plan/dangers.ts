@@ -15,11 +15,14 @@ import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { describeTokenSink } from '../model/token-sink.ts';
+import type { Predecessors } from './take-over.ts';
 import { readFieldTime } from './validity.ts';
 
 type DangerSource = Pick<Plan, 'changes' | 'stack'> & {
   /** Says which stacks own targets. Default: unknown. */
   readonly live?: LiveState | undefined;
+  /** The equals of what the plan creates. Default: none. */
+  readonly predecessors?: Predecessors | undefined;
   /** By the clock of the service. Default: nothing has ended yet. */
   readonly now?: Date | undefined;
 };
@@ -33,6 +36,7 @@ export function computeChangesWithDangers(plan: DangerSource): readonly Change[]
     findClaimant: createFindClaimant(plan.changes),
     findAddress: (id: string) => addresses.get(id),
     describeTargets: createDescribeTargets(plan.stack, plan.live),
+    predecessors: plan.predecessors,
   };
   return plan.changes.map((change) => {
     // Those of an unchanged resource are known from its decision.
@@ -51,6 +55,7 @@ interface DangerContext {
   readonly now: Date | undefined;
   readonly findAddress: (id: string) => string | undefined;
   readonly describeTargets: DescribeTargets;
+  readonly predecessors: Predecessors | undefined;
 }
 
 function listDangersOfChange(change: Change, context: DangerContext): readonly Danger[] {
@@ -61,7 +66,20 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
   const facts = listResourceTransitionDangers(kind, from, to)
     .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context) && !isLeftUnknown(fact, change))
     .map((fact) => context.describeTargets(withClaimant(withDelivery(fact, change), kind, context), change.owner));
-  return sortDangersByGroup([...facts, ...listLonger(kind, change), ...listNewValues(kind, change)]);
+  return sortDangersByGroup([
+    ...facts,
+    ...listLonger(kind, change),
+    ...listNewValues(kind, change),
+    ...listBeside(change, context),
+  ]);
+}
+
+/** The danger of a creation beside the equal of another stack. */
+function listBeside({ action, address }: Change, { predecessors }: DangerContext): readonly Danger[] {
+  const found = action === 'create' ? predecessors?.get(address) : undefined;
+  if (found === undefined) return [];
+  const consequence = `${found.id} stays, or that stack deletes it`;
+  return [{ group: 'ownership', danger: 'created-beside', from: found.mark?.stack, consequence }];
 }
 
 /** Whether a certificate that stays valid has already ended. */

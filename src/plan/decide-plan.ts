@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { listOwned } from '../model/ownership.ts';
+import { NO_OTHER_STACKS } from '../model/stack-tree.ts';
 import { type ClaimConflict, checkClaimsAgainstLive } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { type ChangeDecision, decideActions } from './decide.ts';
@@ -15,6 +16,7 @@ import { matchResources } from './match.ts';
 import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargetPairs } from './select-targets.ts';
+import { findPredecessors, type Predecessors } from './take-over.ts';
 import { listPlanWarnings } from './warnings.ts';
 
 export interface DecidedPlan {
@@ -22,6 +24,7 @@ export interface DecidedPlan {
   readonly diagnostics: readonly Diagnostic[];
   /** Claims of unique values that the service will reject. */
   readonly conflicts: readonly ClaimConflict[];
+  readonly predecessors: Predecessors;
   /** Whether an owned resource that the manifests describe is left out. */
   readonly leavesOutDescribed: boolean;
 }
@@ -35,9 +38,13 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions'> {
 
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
-  const { desired, live, mode, targets, takeOver = [], rotated = [] } = input;
+  const { desired, live, mode, targets, others = NO_OTHER_STACKS, rotated = [] } = input;
   const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
-  const matched = matchResources(wanted, live, { takeOver, isLeft: createHandOverCheck(input) });
+  const matched = matchResources(wanted, live, {
+    formerNames: mode === 'apply' ? (desired.stack.formerNames ?? []) : [],
+    others,
+    isLeft: createHandOverCheck(input),
+  });
   const selected = selectTargetPairs(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
@@ -119,12 +126,15 @@ function checkClaims(
 function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<DecidedPlan, 'leavesOutDescribed'> {
   const { matched, selected, decisions, kept } = changes;
   const claims = checkClaims(changes, input);
+  const predecessors = findPredecessors(decisions, input);
   const paired = new Set(matched.pairs.map(({ live }) => live?.id));
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...matched.diagnostics.filter(selected.concerns),
     ...selected.diagnostics,
-    ...listPlanWarnings({ decisions, kept, paired, lateClaims: claims.late, input }).filter(selected.concerns),
+    ...listPlanWarnings({ decisions, kept, paired, lateClaims: claims.late, predecessors, input }).filter(
+      selected.concerns,
+    ),
   ];
-  return { decisions, diagnostics, conflicts: claims.conflicts };
+  return { decisions, diagnostics, predecessors, conflicts: claims.conflicts };
 }

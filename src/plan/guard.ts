@@ -39,6 +39,8 @@ export interface Allowances {
   readonly deletes: boolean;
   /** Addresses whose protection may be overridden (`--allow-protected`). */
   readonly protected: readonly string[];
+  /** Names of stacks whose resources may be taken over (`--allow-take-over`). */
+  readonly takeOver: readonly string[];
   /** Addresses whose writes are sent although the rehearsal predicts that they are rejected (`--allow-rejected`). */
   readonly rejected: readonly string[];
 }
@@ -63,6 +65,7 @@ export function listBlockingViolations(
       violation.rule === 'manifests-missing'
     )
       return allowances.deletes ? [] : [violation];
+    if (violation.rule === 'take-over') return allowances.takeOver.includes(violation.stack ?? '') ? [] : [violation];
     const consent = CONSENTS[violation.rule];
     const allowed = allowances[consent.allowance];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));

@@ -5,6 +5,7 @@ import { type Address, formatAddress, toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isCopiedMark, isRefusalRecord, isRetiring, type Retirement } from '../model/mark.ts';
 import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
+import type { ClaimingStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { mustReplaceResource } from './diff.ts';
 import { findManifestValidForMs } from './validity.ts';
@@ -39,19 +40,24 @@ interface Matched {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+interface MatchOptions extends Pick<Ownership, 'formerNames' | 'others'> {
+  /** Whether the live resources at an address without a manifest are left alone instead of deleted. */
+  readonly isLeft: (address: Address) => boolean;
+}
+
 /**
- * Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. `isLeft`: whether
- * the live resources at an address without a manifest are left alone instead of deleted.
+ * Pairs desired with live resources: by mark, by the mark of a former name of the stack, by `lifecycle.adopt`, or by
+ * the ids of an attachment.
  */
 export function matchResources(
   desired: DesiredState,
   live: LiveState,
-  { takeOver, isLeft }: { readonly takeOver: readonly string[]; readonly isLeft: (address: Address) => boolean },
+  { formerNames, others, isLeft }: MatchOptions,
 ): Matched {
   const retirements = findRetirements([...live.resources.values()].flat());
   const isCounted = (one: MarkedResource) => !retirements.has(one.live);
   const owned = groupByAddress(listOwned(live, desired.stack.name).filter(isCounted));
-  const ownership: Ownership = { stack: desired.stack.name, takeOver };
+  const ownership: Ownership = { stack: desired.stack.name, formerNames, others };
   const adoptions = new Adoptions(live, ownership, isCounted);
   const matches = Array.from(desired.resources.values(), (resource) =>
     matchManifest(resource, { owned, adoptions, live }),
@@ -63,11 +69,11 @@ export function matchResources(
   const pairs = [...kept, ...pairRetirements(kept, retirements)];
   const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
-  const idle = hasErrors(diagnostics) ? [] : listIdleTakeOvers(adopted, live, ownership);
+  const left = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
   const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
   return {
     pairs: sortPairs(addRetirements(pairs)),
-    diagnostics: sortDiagnostics([...diagnostics, ...idle, ...duplicates]),
+    diagnostics: sortDiagnostics([...diagnostics, ...left, ...duplicates]),
   };
 }
 
@@ -263,8 +269,9 @@ function listMarkErrors(live: LiveState): Diagnostic[] {
 
 interface Ownership {
   readonly stack: string;
-  /** Names of the stacks from which resources may be taken over. */
-  readonly takeOver: readonly string[];
+  /** Former names of the stack, from which its documents take resources over. */
+  readonly formerNames: readonly string[];
+  readonly others: OtherStacks;
 }
 
 /**
@@ -297,13 +304,13 @@ class Adoptions {
 
   /**
    * Finds the resource that a manifest adopts or takes over: by the id in `lifecycle.adopt`, by the stack and name in
-   * `lifecycle.renamed_from`, or by the kind and name of the manifest in a stack of `--take-over`. If no resource has
+   * `lifecycle.renamed_from`, or by the kind and name of the manifest under a former name of the stack. If no resource has
    * the id, returns only a warning, because an apply can still create the resource.
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
     const found = adopt === undefined ? undefined : this.#byId.get(formatKey(resource.kind, adopt));
-    if (found !== undefined) return checkAdoption(resource, found, this.#ownership);
+    if (found !== undefined) return this.#check(resource, found);
     return (
       this.#findHandedOver(resource) ??
       this.#findByName(resource) ??
@@ -331,21 +338,34 @@ class Adoptions {
     if (takenFrom === undefined) return undefined;
     const marked = this.#listHandedOver(resource);
     const [first] = sortMarked(getKind(resource.kind), resource, marked);
-    const takeOver = [...this.#ownership.takeOver, takenFrom.stack];
-    return first && checkAdoption(resource, first, { ...this.#ownership, takeOver });
+    const formerNames = [...this.#ownership.formerNames, takenFrom.stack];
+    return first && this.#check(resource, first, { ...this.#ownership, formerNames });
   }
 
+  /** Finds the resource with the kind and name of a manifest under a former name of the stack. */
   #findByName(resource: DesiredResource): Adoption {
     const same = this.#listMarked(resource.kind, resource.name).filter(
       ({ mark }) => mark !== undefined && isOffered(mark.stack, this.#ownership),
     );
     const [first, ...more] = same;
-    if (first === undefined || more.length === 0) return first && checkAdoption(resource, first, this.#ownership);
-    const ids = same.map(({ id }) => id).sort();
-    return createMatchRefusal(resource, {
-      message: `the stacks of --take-over have several resources with this name: ${ids.join(', ')}`,
-      remedy: 'Write the id of the one that you mean in lifecycle.adopt.',
-    });
+    return more.length === 0 ? first && this.#check(resource, first) : createCandidatesWarning(resource, same);
+  }
+
+  /** The resource, or why the manifest must not have it: also because another stack of the repository describes it. */
+  #check(resource: DesiredResource, found: LiveResource, ownership: Ownership = this.#ownership): Adoption {
+    const checked = checkAdoption(resource, found, ownership);
+    const { mark } = found;
+    if ('code' in checked || mark === undefined) return checked;
+    const isByLine = resource.lifecycle.takenFrom?.stack === mark.stack;
+    const [claiming] = ownership.others
+      .listClaiming(mark.stack, toAddress(resource.kind, mark.name))
+      .filter(({ by, stack }) => (by === 'owner' || !this.#hasOwn(resource, stack)) && !(isByLine && by === 'name'));
+    return claiming === undefined ? found : explainClaiming(resource, found, claiming);
+  }
+
+  /** Whether another stack has a resource of the address of a manifest already. Then it takes none. */
+  #hasOwn({ kind, name }: DesiredResource, stack: string): boolean {
+    return this.#listMarked(kind, name).some((live) => isOwnedBy(live, stack));
   }
 
   #listMarked(kind: string, name: string): readonly LiveResource[] {
@@ -358,43 +378,66 @@ function formatKey(kind: string, id: string): string {
   return `${kind} ${id}`;
 }
 
+/** The maximum number of resources that a warning lists. */
+const MAX_LISTED = 10;
+
 /**
- * Returns a warning for each `--take-over` without effect. Otherwise a user would not notice a misspelled stack name,
- * and an apply would create new resources.
+ * Returns a warning for each former name whose mark resources keep, because no document describes them, or because the
+ * stack has a resource of their address. What a stack of that name in the repository describes is its own.
  */
-function listIdleTakeOvers(
-  adopted: readonly LiveResource[],
-  live: LiveState,
-  ownership: Ownership,
+function listKeptMarks(
+  taken: ReadonlySet<LiveResource>,
+  {
+    desired,
+    live,
+    ownership,
+  }: { readonly desired: DesiredState; readonly live: LiveState; readonly ownership: Ownership },
 ): readonly Diagnostic[] {
-  return ownership.takeOver
-    .filter((stack) => !adopted.some((one) => isOwnedBy(one, stack)))
-    .map((stack) => {
-      const marked = listOwned(live, stack).map(({ address }) => address);
-      const [why, remedy] = explainIdle({ stack, marked: marked.sort() }, ownership);
-      const message = `--take-over ${stack} takes nothing over: ${why}`;
-      return { code: 'predecessor-unclear', severity: 'warning', message, remedy };
+  return ownership.formerNames.flatMap((stack): readonly Diagnostic[] => {
+    const kept = listOwned(live, stack).filter(
+      ({ live: one }) => !taken.has(one) && !isCopiedMark(one) && !isRefusalRecord(one) && !isRetiring(one),
+    );
+    if (kept.length === 0 || ownership.others.has(stack)) return [];
+    const named = kept.slice(0, MAX_LISTED).map(({ address, live: { id } }) => {
+      const isThere = desired.resources.has(address);
+      return `${address} (${id}, ${isThere ? 'which this stack has or finds twice' : 'in no document'})`;
     });
+    const more = kept.length > MAX_LISTED ? ` and ${kept.length - MAX_LISTED} more` : '';
+    const what = kept.length === 1 ? '1 resource keeps' : `${kept.length} resources keep`;
+    return [
+      {
+        code: 'predecessor-unclear',
+        severity: 'warning',
+        message: `${what} the mark of ${stack}, a former name of this stack: ${named.sort().join(', ')}${more}`,
+        remedy:
+          'Describe what is missing by its kind and name. What is not needed any more, delete by hand. Then remove the name from renamed_from.',
+      },
+    ];
+  });
 }
 
-/** The maximum number of addresses that a warning lists: enough to recognize the resources. */
-const MAX_LISTED = 3;
+function createCandidatesWarning(resource: DesiredResource, candidates: readonly LiveResource[]): Diagnostic {
+  const found = candidates.map(({ id, mark }) => `${id} of ${mark?.stack}`).sort();
+  return {
+    code: 'predecessor-unclear',
+    severity: 'warning',
+    message: `${resource.address}: renamed_from of the Stack has no effect here, because several resources have this name: ${found.join(', ')}`,
+    remedy: 'Write the id of the one that you mean in lifecycle.adopt. Otherwise an apply creates another one.',
+    address: resource.address,
+    place: resource.locate(['metadata', 'name']),
+  };
+}
 
-function explainIdle(
-  { stack, marked }: { readonly stack: string; readonly marked: readonly string[] },
-  { stack: own }: Ownership,
-): readonly [why: string, remedy: string] {
-  if (stack === own) return ['it is the stack of these manifests', 'Name the stack that owns the resources now.'];
-  if (marked.length === 0)
-    return [
-      'no resource that was read has its mark',
-      'Correct the name. If its resources are already in this stack, remove the flag.',
-    ];
-  const more = marked.length > MAX_LISTED ? ` and ${marked.length - MAX_LISTED} more` : '';
-  return [
-    `no new manifest has the kind and name of one of its resources (${marked.slice(0, MAX_LISTED).join(', ')}${more})`,
-    'Give a manifest that kind and name, or write the id of the resource in lifecycle.adopt.',
-  ];
+function explainClaiming(resource: DesiredResource, { id, mark }: LiveResource, claiming: ClaimingStack): Diagnostic {
+  const { stack, folder, by } = claiming;
+  const does = by === 'owner' ? 'still describes it' : 'takes it over, too';
+  return createMatchRefusal(resource, {
+    message: `${id} has the mark of the stack ${mark?.stack}, and a document of ${stack} in ${folder} ${does}`,
+    remedy:
+      by === 'name'
+        ? `Only one stack can have it. In that one, add to the lifecycle of its document: renamed_from: { stack: ${mark?.stack}, name: ${mark?.name} }`
+        : 'Only one stack can have it: remove one of the documents, or give this one another name.',
+  });
 }
 
 /**
@@ -417,7 +460,7 @@ function checkAdoption(
 }
 
 function isOffered(stack: string, ownership: Ownership): boolean {
-  return stack !== ownership.stack && ownership.takeOver.includes(stack);
+  return stack !== ownership.stack && ownership.formerNames.includes(stack);
 }
 
 function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }: Ownership): Diagnostic {
@@ -433,7 +476,7 @@ function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }
     remedy: [
       'Agree with the owner of that stack that the resource moves here. Then remove its document there, and write here instead:',
       `renamed_from: { stack: ${mark?.stack}, name: ${mark?.name} }`,
-      `In an emergency only: --take-over ${mark?.stack} takes it while that stack may still describe it.`,
+      `If that is the former name of this stack, write it into the metadata of the Stack: renamed_from: ${mark?.stack}`,
     ].join('\n'),
   });
 }

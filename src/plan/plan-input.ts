@@ -3,7 +3,7 @@ import { isModule } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
-import type { FindTakingOverStack } from '../model/stack-tree.ts';
+import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import type { ChangeDecision, RenewalContext, SinkOptions } from './decide.ts';
 import type { RetirementOptions } from './retirement.ts';
@@ -29,8 +29,8 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
   readonly targets: readonly string[];
   /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */
   readonly exclusions?: readonly string[] | undefined;
-  /** Names of the stacks from which resources may be taken over. */
-  readonly takeOver?: readonly string[];
+  /** The other stacks of the repository. Default: none is known. */
+  readonly others?: OtherStacks | undefined;
   /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string | undefined;
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */

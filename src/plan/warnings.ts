@@ -17,6 +17,7 @@ import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
 import { findCutMarks, findLostDeliveries } from './lost-marks.ts';
 import type { PlanInput } from './plan-input.ts';
+import { listPredecessorsByStack, type Predecessors } from './take-over.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
 /** What a plan warns of, and what makes it invalid, beside its decisions: one table, in the order of the diagnostics. */
@@ -30,6 +31,7 @@ export interface WarnedPlan {
   readonly paired: ReadonlySet<string | undefined>;
   /** Claims of values that a stack of the same run will free. */
   readonly lateClaims: readonly ClaimConflict[];
+  readonly predecessors: Predecessors;
   readonly input: PlanInput;
 }
 
@@ -176,6 +178,19 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       remedy:
         meant ??
         'If the name is wrong, correct it before you apply. If the resource no longer exists, remove the line.',
+    }),
+  }),
+  define({
+    code: 'predecessor-unclear',
+    when: ({ predecessors, input }) =>
+      listPredecessorsByStack(predecessors, input).map((one) => ({
+        ...one,
+        address: undefined,
+        place: input.desired.stack.layers[0]?.locate(['metadata', 'name']),
+      })),
+    say: ({ owner, named, count }) => ({
+      message: `${count === 1 ? '1 resource' : `${count} resources`} would be created beside equal ones of the stack ${owner}: ${named}`,
+      remedy: `If this stack had that name, or has documents of that stack, keep the resources: add to the metadata of the Stack:\nrenamed_from: ${owner}\nOtherwise both stay, or the stack ${owner} deletes its own.`,
     }),
   }),
   define({

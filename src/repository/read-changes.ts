@@ -2,9 +2,13 @@ import { join, posix, relative, resolve, sep } from 'node:path';
 import { isBelow } from '../files/boundary.ts';
 import { readInput, toBuffer } from '../files/read-input.ts';
 import { findStats, listAncestors, resolveLinks } from '../files/real-path.ts';
+import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { isFileOfOtherTool, isManifestName, isVisibleName } from '../manifest/load.ts';
 import { compileInputPattern, isAtOrBelow } from '../manifest/path-pattern.ts';
-import { mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
+import { createSourceContent } from '../manifest/source.ts';
+import { isOfOwnKind, listReadableDocuments, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
+import { isResourceName } from '../model/address.ts';
+import { isJsonObject } from '../model/json.ts';
 import { createNearestFolderSearch, type StackFolder, type StackTree, type TreeChanges } from '../model/stack-tree.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
@@ -20,7 +24,7 @@ import {
   readCommitFiles,
   toFolder,
 } from './commit-files.ts';
-import { openGitRepository, resolveCommit } from './git.ts';
+import { GitError, type GitRepository, openGitRepository, resolveCommit } from './git.ts';
 import { isReadPath, listLeftOutFiles } from './missing-manifests.ts';
 import { type GivenConnection, readTreeAround } from './read-stack-tree.ts';
 
@@ -52,7 +56,56 @@ export async function readChangedStacks(
     changed: listChangedStacks(causes, gone, comparison),
     filesWithoutStack: listFilesWithoutStack({ causes, gone, removed }, comparison),
     removed: removed.map((path) => toShown(path, comparison)),
+    renamed: await listRenamedStacks([...causes], removed, { repository, comparison, connection }),
   };
+}
+
+/**
+ * Lists the names of stacks that the commit has in files which differ or are gone, and that no `Stack` of the repository
+ * has, or had. A name is only shown: data of a commit decides nothing.
+ */
+async function listRenamedStacks(
+  causes: readonly (readonly [StackFolder, readonly string[]])[],
+  removed: readonly string[],
+  { repository, comparison, connection }: RenameSearch,
+): Promise<TreeChanges['renamed']> {
+  const { files, host } = comparison;
+  const own = causes.flatMap(([{ file }, changed]) => {
+    const path = toRepositoryPath(file, comparison);
+    return path !== undefined && changed.includes(path) && files.entries.get(path)?.type === 'file' ? [path] : [];
+  });
+  const paths = [...new Set([...own, ...removed])];
+  if (paths.length === 0) return [];
+  const present = readTreeAround(files.top, connection, host).stacks;
+  const known = new Set(present.flatMap(({ name, formerNames }) => [name, ...formerNames]));
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const name = await readStackName(files.entries.get(path)?.id ?? '', repository);
+      return name === undefined || known.has(name) ? [] : [{ file: toShown(path, comparison), name }];
+    }),
+  );
+  return found.flat();
+}
+
+interface RenameSearch {
+  readonly repository: GitRepository;
+  readonly comparison: Comparison;
+  readonly connection: GivenConnection;
+}
+
+/** The name of the stack that a file of a commit describes. `undefined`: it describes none, or cannot be read. */
+async function readStackName(id: string, { run }: GitRepository): Promise<string | undefined> {
+  try {
+    const content = createSourceContent(Buffer.from(await run(['cat-file', 'blob', id]), 'utf8'));
+    const stack = listReadableDocuments(content, NO_ENVIRONMENT).find((document) => isOfOwnKind(document, 'Stack'));
+    const metadata = stack?.['metadata'];
+    const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+    return typeof name === 'string' && isResourceName(name) ? name : undefined;
+  } catch (error) {
+    // A partial clone may lack the file.
+    if (error instanceof GitError) return undefined;
+    throw error;
+  }
 }
 
 /** All paths are relative to the root of the repository, and have slashes. */

@@ -13,7 +13,7 @@ import {
   parseReadableFileDocuments,
   type ReadableFileDocuments,
 } from '../manifest/stack-folders.ts';
-import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
+import { listDefaultsNearestFirst, readFormerNames } from '../manifest/stack-settings.ts';
 import { createUnreadDiagnostic } from '../manifest/unread-files.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
@@ -224,7 +224,7 @@ function hasReadableName(stack: JsonObject | undefined): boolean {
 const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 
 /** The references of manifests to other stacks. */
-type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes'>;
+type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'describes'>;
 
 /** Lists the references to other stacks in a file. A file that is not valid YAML takes over nothing. */
 function collectDependencies({ documents, isBroken }: ReadableFileDocuments): StackDependencies {
@@ -232,14 +232,21 @@ function collectDependencies({ documents, isBroken }: ReadableFileDocuments): St
     const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  return { dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes) };
+  const describes = new Set(documents.flatMap(findDescribedAddress));
+  return { dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes), describes };
 }
 
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
   return {
     dependsOn: [...new Set(all.flatMap(({ dependsOn }) => dependsOn))].sort(),
     takes: all.flatMap(({ takes }) => takes),
+    describes: new Set(all.flatMap(({ describes }) => [...describes])),
   };
+}
+
+function findDescribedAddress({ kind, metadata }: JsonObject): readonly string[] {
+  const { name } = toMapping(metadata);
+  return typeof kind === 'string' && typeof name === 'string' ? [toAddress(kind, name)] : [];
 }
 
 function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenOverResource[] {
@@ -276,6 +283,7 @@ function createStackFolder(
     ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listPathsBelow('inputs', folder, { layers, cwd }),
     policies: listPathsBelow('policies', folder, { layers, cwd }),
+    formerNames: readFormerNames(file.stack ?? {}) ?? [],
     ...mergeDependencies(members),
   };
 }

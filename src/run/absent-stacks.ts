@@ -34,7 +34,8 @@ export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: 
   };
 }
 
-function listStacksOfRepository(known: KnownStacks, host: Host): readonly StackFolder[] {
+/** Lists the stacks of the repository around the stacks of a run. */
+export function listStacksOfRepository(known: KnownStacks, host: Host): readonly StackFolder[] {
   const top = findRepository(resolve(host.cwd, known.tree.root), host);
   return top === undefined ? [] : readTreeAround(top, known, host).stacks;
 }

@@ -1,13 +1,22 @@
+import { resolve } from 'node:path';
 import { parseAddressesForCompletion } from '../manifest/load.ts';
 import type { Address } from '../model/address.ts';
-import type { StackFolder, StackTree, TakenOverResource, TakingOverStack } from '../model/stack-tree.ts';
+import {
+  type ClaimingStack,
+  mayBeSameStack,
+  type OtherStacks,
+  type StackFolder,
+  type StackTree,
+  type TakenOverResource,
+  type TakingOverStack,
+} from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 import type { Host } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 
 /**
  * Finds the manifest of the repository that takes over a resource of the stack `folder`: `lifecycle.renamed_from` names
- * both. `undefined` if there is none.
+ * both, or its stack had the name of this one. `undefined` if there is none.
  */
 export function findTakingOverStack(
   folder: StackFolder,
@@ -16,10 +25,14 @@ export function findTakingOverStack(
   const isMeant = ({ stack, resource }: TakenOverResource): boolean => stack === folder.name && resource === address;
   const others = tree.stacks.filter((other) => other !== folder && mayMean(other, folder, tree));
   const strays = tree.strays.map(({ file, takes }) => ({ name: '', folder: file, takes }));
-  return [...others, ...strays].flatMap(({ name, folder: place, takes }) => {
+  const byLine = [...others, ...strays].flatMap(({ name, folder: place, takes }) => {
     const found = takes.find(isMeant);
     return found === undefined ? [] : [{ stack: name, folder: place, as: found.as }];
-  })[0];
+  });
+  const byName = others
+    .filter(({ formerNames, describes }) => formerNames.includes(folder.name) && describes.has(address))
+    .map(({ name, folder: place }) => ({ stack: name, folder: place, as: address }));
+  return [...byLine, ...byName][0];
 }
 
 /**
@@ -29,6 +42,35 @@ export function findTakingOverStack(
 function mayMean({ serviceId }: StackFolder, folder: StackFolder, { stacks }: StackTree): boolean {
   if (serviceId === folder.serviceId) return true;
   return !stacks.some((one) => one.name === folder.name && one.serviceId === serviceId);
+}
+
+/**
+ * Creates what the plan of the stack `folder` asks about others. `listStacks`: those of the whole repository. It is called
+ * only if the plan takes something over.
+ */
+export function createOtherStacks(folder: StackFolder, listStacks: () => readonly StackFolder[]): OtherStacks {
+  const listOthers = (): readonly StackFolder[] =>
+    listStacks().filter((one) => resolve(one.file) !== resolve(folder.file));
+  const { serviceId } = folder;
+  return {
+    has: (name) => listOthers().some((one) => mayBeSameStack(one, { name, serviceId })),
+    listClaiming: (owner, address) =>
+      listOthers().flatMap(({ folder: place, ...one }): readonly ClaimingStack[] => {
+        if (!mayBeSameStack({ ...one, name: '' }, { name: '', serviceId })) return [];
+        const by = findReason(one, owner, address);
+        return by === undefined ? [] : [{ stack: one.name, folder: place, by }];
+      }),
+  };
+}
+
+function findReason(
+  { name, describes, formerNames, takes }: Omit<StackFolder, 'folder'>,
+  owner: string,
+  address: Address,
+): ClaimingStack['by'] | undefined {
+  if (name === owner) return describes.has(address) ? 'owner' : undefined;
+  if (takes.some(({ stack, resource }) => stack === owner && resource === address)) return 'line';
+  return formerNames.includes(owner) && describes.has(address) ? 'name' : undefined;
 }
 
 /**

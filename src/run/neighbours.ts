@@ -99,6 +99,8 @@ function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): 
     policies: [],
     dependsOn: Array.from(crossStackReferences.values(), (reference) => reference.stack),
     takes,
+    formerNames: stack.formerNames ?? [],
+    describes: new Set<string>(resources.keys()),
   };
 }
 

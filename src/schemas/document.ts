@@ -289,8 +289,17 @@ function createForeignAddressSchema(): z.ZodType {
 function createStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. A stack has one such document. The mark of every resource contains the name.';
+  const former = createNameSchema();
+  const metadata = NAMING_SCHEMA.extend({
+    renamed_from: z
+      .union([former, z.array(former).min(1)])
+      .optional()
+      .describe(
+        'Former names of the stack. Resources with the mark of one of them that a document here describes, by kind and name, move to this stack. That needs consent: `--allow-take-over`.',
+      ),
+  }).describe('Name, former names, labels and annotations of the document.');
   return z
-    .strictObject({ ...createHeader('Stack', description), spec: NULLISH_STACK_SPEC_SCHEMA })
+    .strictObject({ ...createHeader('Stack', description), metadata, spec: NULLISH_STACK_SPEC_SCHEMA })
     .meta({ title: 'stack', description });
 }
 

@@ -22,6 +22,12 @@ export interface Retired {
 
 export const RETIRED: readonly Retired[] = [
   {
+    flags: ['--take-over'],
+    instead:
+      'Write the former name into the Stack, as metadata: { renamed_from: OLD }, and start edgewise with --allow-take-over OLD.',
+    page: 'docs/how-to/ownership.md',
+  },
+  {
     flags: ['--wait'],
     instead: 'A loop over edgewise get waits for a certificate.',
     page: 'docs/how-to/day-two.md',

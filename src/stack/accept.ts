@@ -14,7 +14,7 @@ import { createRepeatablePlan, type PlanOptions, type PlanRequest, type ReadingC
 import type { ValidateEdited } from './read-manifests.ts';
 
 /** Options of `Stack.accept`. */
-export interface AcceptOptions extends Pick<PlanOptions, 'signal' | 'findTaker' | 'findPlanned'> {
+export interface AcceptOptions extends Pick<PlanOptions, 'signal' | 'findTaker' | 'others' | 'findPlanned'> {
   /**
    * What to accept: `Kind/name:field` for a field, `Kind/name` for the fields of a resource that have only drifted and
    * have no danger, `Kind/name@id` for the document of a resource that no longer exists. Default: nothing.

@@ -6,7 +6,7 @@ import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { listOwned } from '../model/ownership.ts';
 import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { FindTakingOverStack } from '../model/stack-tree.ts';
+import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
 import { listDeletedIds, listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
@@ -36,8 +36,6 @@ export interface PlanOptions {
   readonly rotate?: readonly string[] | undefined;
   /** Addresses whose old credential or certificate is deleted now. Default: no addresses. */
   readonly retire?: readonly string[] | undefined;
-  /** Names of other stacks whose resources this stack may take over. Default: no stacks. */
-  readonly takeOver?: readonly string[] | undefined;
   /** If false, the plan is not rehearsed. Default: true. */
   readonly rehearsal?: boolean | undefined;
   /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
@@ -47,6 +45,8 @@ export interface PlanOptions {
    * the stack, for the other stacks of its repository.
    */
   readonly findTaker?: FindTakingOverStack | undefined;
+  /** The other stacks of the repository. Default: those around the stack. */
+  readonly others?: OtherStacks | undefined;
   /** Why resources without a manifest are kept. Default: they are deleted. */
   readonly keptPrunes?: KeptPrunes | undefined;
   /**
@@ -144,13 +144,13 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     mode,
     targets,
     exclusions: request.exclusions,
-    takeOver: request.takeOver ?? [],
     commit: request.commit,
     rotate,
     rotated: approved && listFinishedRotations(approved, read, rotate),
     retire: request.retire ?? [],
     approvedDeletes: approved && listDeletedIds(approved),
     findTaker: request.findTaker,
+    others: request.others,
     keptPrunes: request.keptPrunes,
     isInRun: request.isInRun,
   };

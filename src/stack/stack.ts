@@ -16,7 +16,7 @@ import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { FindTakingOverStack } from '../model/stack-tree.ts';
+import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
@@ -313,11 +313,13 @@ export interface Stack extends AsyncDisposable {
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends ApplyRunOptions,
-    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'takeOver' | 'rehearsal'> {
+    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal'> {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   readonly allowProtected?: readonly string[];
+  /** Names of stacks whose resources may be taken over. Default: no stacks. */
+  readonly allowTakeOver?: readonly string[];
   /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
 }
@@ -333,7 +335,7 @@ export interface GetOptions {
 
 /** Options of `Stack.drift`. */
 export interface DriftOptions
-  extends Pick<PlanOptions, 'targets' | 'exclusions' | 'signal' | 'findTaker' | 'findPlanned'> {
+  extends Pick<PlanOptions, 'targets' | 'exclusions' | 'signal' | 'findTaker' | 'others' | 'findPlanned'> {
   /** Called with the plan that would revert the drift. */
   readonly onPlanned?: (plan: Plan) => void;
 }
@@ -362,6 +364,7 @@ export interface StackContents {
   readonly sinks?: TokenSinks | undefined;
   /** Finds the stack of the repository that takes over a resource. Absent: other stacks are ignored. */
   readonly findTaker?: FindTakingOverStack | undefined;
+  readonly others?: OtherStacks | undefined;
 }
 
 /**
@@ -554,10 +557,15 @@ interface Run {
 /** Throws for a plan with errors, or with a violation without consent. */
 function refuseBlockedPlan(
   plan: Plan,
-  { allowDeletes = false, allowProtected = [], allowRejected = [] }: ApplyOptions,
+  { allowDeletes = false, allowProtected = [], allowRejected = [], allowTakeOver = [] }: ApplyOptions,
 ): void {
   if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
-  refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
+  refuseViolations(plan.violations, {
+    deletes: allowDeletes,
+    protected: allowProtected,
+    rejected: allowRejected,
+    takeOver: allowTakeOver,
+  });
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */

@@ -52,9 +52,9 @@ describe('an adopted resource that is gone', () => {
     const { edgewise, server, write, id } = await createAdoptedEdge();
     await sendByHand({ server }, 'DELETE', `/edges/tcp/${id}`);
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
-    const renamed = STACK.replace('name: test', 'name: other') + withAdopt(EDGE, id);
+    const renamed = STACK.replace('name: test', 'name: other\n  renamed_from: test') + withAdopt(EDGE, id);
     await write({ 'edgewise.yaml': renamed });
-    const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
+    const { exitCode, stdout } = await edgewise('apply --yes --allow-take-over test');
     expect(stdout).toContain(`take over: from the stack test, where it is TCPEdge/a`);
     expect(stdout).not.toContain('predecessor-unclear');
     expect(exitCode).toBe(0);

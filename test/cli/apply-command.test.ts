@@ -15,7 +15,7 @@ test('has the paths and flags of the run, and the settings of its environment', 
     ...NONE,
     target: ['TCPEdge/a'],
     rotate: ['Credential/b'],
-    takeOver: ['old'],
+    allowTakeOver: ['old'],
     allowDeletes: true,
     allowProtected: ['TCPEdge/c'],
     baseUrl: 'embedded:',
@@ -23,7 +23,7 @@ test('has the paths and flags of the run, and the settings of its environment', 
   };
   const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_RATE_LIMIT: '7/1s', EDGEWISE_CA_FILE: '' };
   expect(createApplyCommandLine({ paths: ['manifests', '-'], flags, env })).toMatchObject({
-    line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --take-over old --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
+    line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --allow-deletes --allow-protected TCPEdge/c --allow-take-over old --token-command '[\"vault\",\"it'\\''s\"]'",
     readsInput: true,
   });
 });

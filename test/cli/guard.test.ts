@@ -113,8 +113,10 @@ describe('the guard of the Stack', () => {
 
   it('does not count a move to another stack as a delete, in neither stack', async () => {
     const { edgewise, server, write } = await createStackWithTwoDeletes(STRICT);
-    await write({ 'edgewise.yaml': STRICT.replace('name: test', 'name: other') + EDGES.join('') });
-    expect(await edgewise('apply --yes --take-over test')).toMatchObject({ exitCode: 0 });
+    await write({
+      'edgewise.yaml': STRICT.replace('name: test', 'name: other\n  renamed_from: test') + EDGES.join(''),
+    });
+    expect(await edgewise('apply --yes --allow-take-over test')).toMatchObject({ exitCode: 0 });
     await write({ 'edgewise.yaml': STRICT });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(3);

@@ -135,6 +135,7 @@ const HERE = [
   ['stack/settings.ts', 'The manifests are not trusted', 'who starts a run decides whether it trusts the manifests'],
   ['cli/reconcile/apply-stacks.ts', 'Edgewise cannot ask', 'a plan asks nothing'],
   ['cli/reconcile/apply-stacks.ts', 'Declined', 'a plan asks nothing'],
+  ['cli/reconcile/apply-stacks.ts', 'This apply takes over', 'without an answer, as the plan without consent'],
   ['stack/run-plan.ts', 'Declined', 'a plan asks nothing'],
   ['stack/run-plan.ts', 'new Set(found.map', 'a plan may be made without the secrets; each is a line of the plan'],
   [

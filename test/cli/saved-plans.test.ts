@@ -106,8 +106,8 @@ async function createTakeOver() {
   const old = STACK.replace('name: test', 'name: old');
   const workspace = await createWorkspace({ 'old.yaml': `${old}${toEdge('a', 20001)}${toEdge('b', 20002)}` });
   await workspace.edgewise('apply old.yaml --yes');
-  await workspace.write({ 'edgewise.yaml': ONE });
-  await workspace.edgewise('plan edgewise.yaml --take-over old -o plan.json');
+  await workspace.write({ 'edgewise.yaml': ONE.replace('name: test', 'name: test\n  renamed_from: old') });
+  await workspace.edgewise('plan edgewise.yaml --allow-take-over old -o plan.json');
   workspace.recorder.take();
   return workspace;
 }
@@ -121,12 +121,12 @@ describe('a saved plan with a take-over', () => {
   it('moves only the mark, and is done the second time', async () => {
     const { edgewise, recorder, server } = await createTakeOver();
     const before = server.snapshot().resources['TCPEdge'] ?? [];
-    expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`${APPLY} --allow-take-over old`)).toMatchObject({ exitCode: 0 });
     expect(recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]))).toEqual(['PATCH']);
     const after = server.snapshot().resources['TCPEdge'] ?? [];
     const withoutMarks = (all: typeof before) => all.map(({ metadata: _, ...rest }) => rest);
     expect(withoutMarks(after)).toEqual(withoutMarks(before));
-    const again = await edgewise(`${APPLY} --take-over old`);
+    const again = await edgewise(`${APPLY} --allow-take-over old`);
     expect(again.stdout).toContain('Approved, and done already:\n  take over TCPEdge/a\n');
     expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
   });
@@ -137,17 +137,16 @@ describe('a saved plan with a take-over', () => {
       'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
     });
     await edgewise('apply old.yaml --yes');
-    const { exitCode, stdout } = await edgewise(`${APPLY} --take-over old`);
+    const { exitCode, stdout } = await edgewise(`${APPLY} --allow-take-over old`);
     expect(stdout).toContain('hostports: it changed at the service\n      - 1.tcp.example.net:20007');
     expect(exitCode).toBe(6);
   });
 
-  it('is refused without --take-over, which it names', async () => {
+  it('is refused without --allow-take-over, which it names', async () => {
     const { edgewise, recorder } = await createTakeOver();
     const { exitCode, stdout } = await edgewise(APPLY);
-    expect(exitCode).toBe(6);
-    expect(stdout).toContain('--take-over: approved: old; now: (none)');
-    expect(stdout).toContain('Use the options that the plan was made with');
+    expect(exitCode).toBe(5);
+    expect(stdout).toContain('--allow-take-over old');
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 
@@ -157,7 +156,7 @@ describe('a saved plan with a take-over', () => {
   ])('is refused if its file %s', async (_, change) => {
     const { edgewise, folder, recorder } = await createTakeOver();
     await editPlan(folder, change);
-    expect(await edgewise(`${APPLY} --take-over old`)).toMatchObject({ exitCode: 6 });
+    expect(await edgewise(`${APPLY} --allow-take-over old`)).toMatchObject({ exitCode: 6 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
   });
 });

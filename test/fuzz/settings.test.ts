@@ -22,7 +22,7 @@ import { anyBytes, anyText, mutatedJson, mutatedText } from './mutations.ts';
 const FLAGS = [
   ...['--base-url', '--version-header', '--rate-limit', '--timeout'],
   ...['--ca-file', '--format', '--target', '--report'],
-  ...['--allow-protected', '--take-over', '--rotate', '--token-command', '--verbose', '--unknown'],
+  ...['--allow-protected', '--allow-take-over', '--rotate', '--token-command', '--verbose', '--unknown'],
   ...['--env', '--secret', '--key-env', '--root'],
 ] as const;
 

@@ -227,12 +227,14 @@ describe('the resource that other stacks find by a mark', () => {
     await workspace.write({
       'ref/edgewise.yaml': other + external + edge,
       'take/.git/HEAD': '',
-      'take/edgewise.yaml': other + toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } }),
+      'take/edgewise.yaml':
+        other.replace('name: other', 'name: other\n  renamed_from: test') +
+        toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } }),
     });
     const referred = await workspace.edgewise('plan ref');
     expect(referred.exitCode).toBe(3);
     expect(referred.stdout + referred.stderr).toContain('WeightedBackend/pool');
-    const taken = await workspace.edgewise('plan take --take-over test --format json');
+    const taken = await workspace.edgewise('plan take --allow-take-over test --format json');
     expect(readOnlyStack(taken.stdout).changes).toMatchObject([{ action: 'create' }]);
   });
 });

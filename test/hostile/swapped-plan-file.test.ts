@@ -102,7 +102,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ],
   [
     'another stack to take over from',
-    '--take-over: approved: theirs; now: (none)',
+    'the stacks to take over from: approved: theirs; now: (none)',
     edit((plan) => ({ ...plan, takeOver: ['theirs'] })),
   ],
   [
@@ -241,22 +241,22 @@ describe('a plan file that takes over', () => {
   it('is applied only if the apply is given that stack too', async () => {
     const workspace = await createWorkspace({
       'theirs.yaml': `${toStack('theirs')}${toEdge('door', 20_002)}`,
-      'm/edgewise.yaml': `${STACK}${toEdge('door', 20_002)}`,
+      'm/edgewise.yaml': `${STACK.replace('name: test', 'name: test\n  renamed_from: theirs')}${toEdge('door', 20_002)}`,
     });
     await workspace.edgewise('apply theirs.yaml --yes');
-    expect(await workspace.edgewise('plan m --take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(await workspace.edgewise('plan m --allow-take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(readOnlyStack(read(workspace, 'plan.json'))).toMatchObject({
       takeOver: ['theirs'],
       changes: [{ action: 'take-over' }],
     });
     workspace.recorder.take();
-    for (const flags of ['', ' --take-over others']) {
+    for (const flags of ['', ' --allow-take-over others']) {
       const { exitCode, stdout } = await workspace.edgewise(`apply m --approved plan.json --yes${flags}`);
-      expect(stdout).toContain('--take-over: approved: theirs; now: ');
-      expect(exitCode).toBe(6);
+      expect(stdout).toContain('--allow-take-over theirs');
+      expect(exitCode).toBe(5);
       expect(listWrites(workspace)).toEqual([]);
     }
-    const taken = await workspace.edgewise('apply m --approved plan.json --yes --take-over theirs');
+    const taken = await workspace.edgewise('apply m --approved plan.json --yes --allow-take-over theirs');
     expect(taken, taken.stderr).toMatchObject({ exitCode: 0 });
   });
 });

@@ -74,11 +74,8 @@ async function createTakeOverPlan([first = []]: readonly TestStack[]): Promise<P
   const world = new World();
   await world.migrate(first);
   const state = loadStack(first);
-  return createSavedPlanIn(
-    world,
-    { ...state, stack: { ...state.stack, name: 'heir' } },
-    { takeOver: [state.stack.name] },
-  );
+  const heir = { ...state.stack, name: 'heir', formerNames: [state.stack.name] };
+  return createSavedPlanIn(world, { ...state, stack: heir }, {});
 }
 
 /**

@@ -60,8 +60,8 @@ describe('a stack that another stack takes over', () => {
       await world.migrate(stack);
       const held = withoutMetadata(world);
       const state = loadStack(stack);
-      const heir = { ...state, stack: { ...state.stack, name: 'heir' } };
-      const plan = await world.migrate(heir, { takeOver: [state.stack.name] });
+      const heir = { ...state, stack: { ...state.stack, name: 'heir', formerNames: [state.stack.name] } };
+      const plan = await world.migrate(heir);
       const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
       const taken = plan.changes.filter(({ action }) => action === 'take-over');
       expect(taken.map(({ differences }) => differences.map(({ path }) => path))).toEqual(

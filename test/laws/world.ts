@@ -52,7 +52,6 @@ export interface WorldOptions {
 export interface PlanOptions {
   /** Wraps the transport of the reads. */
   readonly over?: (inner: Transport) => Transport;
-  readonly takeOver?: readonly string[];
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
   readonly mode?: Plan['mode'];
@@ -167,7 +166,6 @@ export class World {
       exclusions = [],
       rotate = [],
       retire = [],
-      takeOver = [],
       layout,
       rearrange = (live) => live,
       over,
@@ -199,7 +197,6 @@ export class World {
       mode,
       targets,
       exclusions,
-      takeOver,
       diagnostics: [],
       now: this.now(),
       rotate,

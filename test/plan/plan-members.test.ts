@@ -105,6 +105,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'violations.addresses': violation({ addresses: ['TCPEdge/b'] }),
   'violations.message': violation({ message: 'other' }),
   'violations.remedy': violation({ remedy: 'other' }),
+  'violations.stack': violation({ stack: 'other' }),
   'violations.policy': set({
     violations: [
       ...PLAN.violations,

@@ -319,12 +319,13 @@ describe('a credential whose token was not delivered', () => {
   it.each([
     ['by its name', {}],
     ['by its id', { lifecycle: { adopt: 'ID' } }],
-  ])('is delivered if it is taken over with --take-over %s', async (_, more) => {
+  ])('is delivered if it is taken over from a former name %s', async (_, more) => {
     const { edgewise, server, folder, write } = await createUndeliveredCredential();
     const [lost] = server.snapshot().resources?.['Credential'] ?? [];
-    const text = `${toStack('b', { tokens: { default: { directory: '../../tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
+    const stack = toStack('b', { tokens: { default: { directory: '../../tokens' } } });
+    const text = `${stack.replace('"name":"b"', '"name":"b","renamed_from":"a"')}${toManifest('Credential', 'agent', {}, more)}`;
     await write({ 'live/b/edgewise.yaml': text.replace('ID', String(lost?.['id'])) });
-    const applied = await edgewise('apply live/b --take-over a --yes');
+    const applied = await edgewise('apply live/b --allow-take-over a --yes');
     expect(applied.exitCode, applied.stderr).toBe(0);
     const [made] = server.snapshot().resources?.['Credential'] ?? [];
     expect(made?.['metadata']).toContain('"stack":"b","name":"agent","delivered":true');

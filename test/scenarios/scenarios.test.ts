@@ -85,7 +85,7 @@ describe.for(listScenarios().map(({ name, folder }) => [name, folder] as const))
     const words = played.setup.words ?? [];
     const isTaken = ({ metadata }: JsonObject) => {
       const { stack = '', name = '' } = toMark(metadata) ?? {};
-      return words.includes('--take-over') && words.includes(String(stack)) && names.has(String(name));
+      return words.includes('--allow-take-over') && words.includes(String(stack)) && names.has(String(name));
     };
     const stacks = manifests.filter(({ kind }) => kind === 'Stack').map(({ metadata }) => toName(metadata));
     const unowned = listUnowned(holdings.beforeApply, new Set(stacks)).filter(

@@ -138,8 +138,8 @@ export const PLAN_OPTIONS: readonly Option[] = [
   inTopic(
     'many-stacks',
     createRepeatableOption(
-      '--take-over <stack>',
-      'take over resources of this other stack: those whose id or name is in a manifest',
+      '--allow-take-over <stack>',
+      'let this stack take over resources of that one, as renamed_from says',
       { parse: parseStackName },
     ),
   ),

@@ -71,14 +71,14 @@ function listFilterWords({ stack = [], changedSince }: StackFilter): readonly st
 const MANIFESTS = 'MANIFESTS';
 
 /**
- * Finds a command line that applies as a plan file approves. `undefined`: the plan needs `--rotate`,
- * `--retire` or `--take-over`. Ignores these options, the service and the token sinks in the file, because an edited file
+ * Finds a command line that applies as a plan file approves. `undefined`: the plan needs `--rotate`
+ * or `--retire`. Ignores these options, the service and the token sinks in the file, because an edited file
  * could get the user to paste them.
  */
 export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
-  const { options, targets: target, exclusions: exclude = [], takeOver } = plan;
+  const { options, targets: target, exclusions: exclude = [] } = plan;
   const { rotate, retire } = options;
-  if (rotate.length + retire.length + takeOver.length > 0) return undefined;
+  if (rotate.length + retire.length > 0) return undefined;
   const flags = { target, exclude, allowProtected: [] };
   return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
 }
@@ -106,7 +106,6 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
     ...(flags.exclude ?? []).flatMap((address) => ['--exclude', address]),
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
     ...(flags.retire ?? []).flatMap((address) => ['--retire', address]),
-    ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
     ...(flags.rehearsal === false ? ['--no-rehearsal'] : []),
   ];
 }
@@ -117,6 +116,7 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
     ...(flags.policies ?? []).flatMap((path) => ['--policies', escapePath(path)]),
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
     ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
+    ...(flags.allowTakeOver ?? []).flatMap((stack) => ['--allow-take-over', stack]),
     ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),
     ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),
     ...(tokenCommand === undefined ? [] : ['--token-command', JSON.stringify(tokenCommand)]),

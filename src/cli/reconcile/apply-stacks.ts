@@ -1,5 +1,5 @@
 import type { ApplyResult } from '../../model/outcome.ts';
-import { isIncomplete, isSamePlan, type PlanComparison } from '../../model/plan.ts';
+import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
@@ -76,15 +76,25 @@ export function classifyPlannedStack(
  */
 function findStackRefusal(
   { plan, comparison, name, blocked }: PlannedStack,
-  flags: PlanFlags,
+  flags: PlanFlags & Pick<ApplyFlags, 'yes'>,
 ): StackResult | undefined {
-  const blocking = listUnconsentedViolations(plan, flags);
+  const blocking = listUnconsentedViolations(plan, withAnswer(plan, flags));
   if (comparison !== undefined && !isSamePlan(comparison))
     return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };
   const report = { about: 'plan', plan, blocking } as const;
   if (hasPlanErrors(plan)) return { report, exitCode: EXIT.invalid };
   if (blocking.length > 0) return { report, exitCode: EXIT.refused };
   return blocked && { report, exitCode: blocked.exitCode };
+}
+
+/** The flags with what the answer to the question of the apply allows, if it asks. */
+function withAnswer(plan: Plan, flags: PlanFlags & Pick<ApplyFlags, 'yes'>): PlanFlags {
+  return flags.yes === true ? flags : { ...flags, allowTakeOver: listStacksToTakeOver(plan) };
+}
+
+/** The stacks whose resources a plan takes over, as far as that needs consent. */
+function listStacksToTakeOver({ violations }: Plan): readonly string[] {
+  return violations.flatMap(({ rule, stack }) => (rule === 'take-over' && stack !== undefined ? [stack] : []));
 }
 
 /** The report of an apply whose plan is not as approved or, without a name of an approved plan, not as shown. */
@@ -107,7 +117,10 @@ export async function prepareReadyStacks(
     const one = folder && ready.get(folder);
     if (folder === undefined || one === undefined) return part;
     try {
-      prepared.set(folder, await one.opened.stack.prepareApply(one.plan, toConsentOptions(flags)));
+      prepared.set(
+        folder,
+        await one.opened.stack.prepareApply(one.plan, toConsentOptions(withAnswer(one.plan, flags))),
+      );
       return part;
     } catch (error) {
       ready.delete(folder);
@@ -131,7 +144,10 @@ export async function askAndPlanAgain(
   const { run, flags, ready } = applying;
   if (ready.size === 0) return shown;
   if (flags.yes === true) return undefined;
-  await confirm(run, presenter.formatQuestion([...ready.values()], shown), [...ready.values()]);
+  await confirm(run, presenter.formatQuestion([...ready.values()], shown), {
+    asked: [...ready.values()],
+    allowed: flags.allowTakeOver ?? [],
+  });
   const again = await planAgain(applying, shown);
   const differing = again.filter(({ exitCode }, index) => exitCode !== shown[index]?.exitCode);
   if (differing.length === 0 && ready.size > 0) return undefined;
@@ -139,12 +155,30 @@ export async function askAndPlanAgain(
   return again;
 }
 
-/** Asks the user. Who destroys stacks names them, because a yes is typed by habit. */
-async function confirm({ context }: StacksRun, question: string, asked: readonly PlannedStack[]): Promise<void> {
-  const names = asked.filter(({ plan }) => plan.mode === 'destroy').map(({ plan }) => plan.stack);
+interface Asked {
+  readonly asked: readonly PlannedStack[];
+  /** The stacks that `--allow-take-over` names. */
+  readonly allowed: readonly string[];
+}
+
+/** Asks the user. Who destroys stacks, or takes over resources of others, names them: a yes is typed by habit. */
+async function confirm({ context }: StacksRun, question: string, { asked, allowed }: Asked): Promise<void> {
+  const destroyed = asked.filter(({ plan }) => plan.mode === 'destroy').map(({ plan }) => plan.stack);
+  const taken = asked.flatMap(({ plan }) => listStacksToTakeOver(plan)).filter((stack) => !allowed.includes(stack));
+  const owners = [...new Set(taken)].sort();
+  const names = [...destroyed, ...owners];
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
-  const answer = await context.ask(`${question} Only "${toPrintable(accepted)}" is accepted: `);
+  const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.map(toPrintable).join(' and ')}.`;
+  const answer = await context.ask(`${question}${taking} Only "${toPrintable(accepted)}" is accepted: `);
   if (answer?.trim() === accepted) return;
+  if (answer === undefined && owners.length > 0)
+    throw new StackError(
+      `This apply takes over resources of ${owners.join(' and ')}, and there is no terminal to ask.`,
+      {
+        reason: 'refused',
+        remedy: `If that is right, use --yes with ${owners.map((stack) => `--allow-take-over ${stack}`).join(' ')}. Nothing was written.`,
+      },
+    );
   if (answer !== undefined) throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
   throw new StackError('Edgewise cannot ask for confirmation: there is no terminal.', {
     reason: 'invalid',

@@ -14,10 +14,9 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
   readonly allowRejected?: readonly string[];
+  readonly allowTakeOver?: readonly string[];
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
-  /** Other stacks whose resources may be taken over. */
-  readonly takeOver?: readonly string[];
   /** Files and folders of policies. */
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
@@ -27,14 +26,7 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
 }
 
 export function toPlanOptions(
-  {
-    target,
-    exclude = [],
-    rotate = [],
-    retire = [],
-    takeOver = [],
-    ...flags
-  }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
+  { target, exclude = [], rotate = [], retire = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
   mode: Plan['mode'] = 'apply',
 ): PlanOptions {
   return {
@@ -43,13 +35,17 @@ export function toPlanOptions(
     exclusions: exclude,
     rotate,
     retire,
-    takeOver,
     rehearsal: flags.rehearsal !== false,
   };
 }
 
-function toAllowances({ allowDeletes, allowProtected, allowRejected = [] }: PlanFlags): Allowances {
-  return { deletes: allowDeletes === true, protected: allowProtected, rejected: allowRejected };
+function toAllowances({ allowDeletes, allowProtected, allowRejected = [], allowTakeOver = [] }: PlanFlags): Allowances {
+  return {
+    deletes: allowDeletes === true,
+    protected: allowProtected,
+    rejected: allowRejected,
+    takeOver: allowTakeOver,
+  };
 }
 
 /** Like `toAllowances`, but returns options of `stack.apply`. */
@@ -57,8 +53,9 @@ export function toConsentOptions({
   allowDeletes,
   allowProtected,
   allowRejected = [],
-}: PlanFlags): Pick<ApplyOptions, 'allowDeletes' | 'allowProtected' | 'allowRejected'> {
-  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected };
+  allowTakeOver = [],
+}: PlanFlags): Pick<ApplyOptions, 'allowDeletes' | 'allowProtected' | 'allowRejected' | 'allowTakeOver'> {
+  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected, allowTakeOver };
 }
 
 export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly SafetyViolation[] {

@@ -21,8 +21,9 @@ import {
   selectStacks,
 } from '../../repository/select-stacks.ts';
 import { findMissingCommits, warnOfMissingCommits } from '../../repository/target-branch.ts';
+import { listStacksOfRepository } from '../../run/absent-stacks.ts';
 import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
-import { findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
+import { createOtherStacks, findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
@@ -80,6 +81,8 @@ export interface StacksRun {
   readonly claims: ClaimRegistry;
   /** Asks git, once in a run, which commits of its target branch a pull request lacks. */
   readonly findMissing: (tree: StackTree) => ReturnType<typeof findMissingCommits>;
+  /** Lists the stacks of the repository around those of the run, which it reads once. */
+  readonly listAround: () => readonly StackFolder[];
 }
 
 /** A stack whose manifests were read. */
@@ -126,6 +129,10 @@ export async function withStacks(
     planned: createPlannedResources(),
     claims: new ClaimRegistry(),
     findMissing: createMissingCommitsLookUp(context),
+    listAround: createStacksAroundLookUp(
+      { tree: selected.tree, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
+      context,
+    ),
   };
   try {
     const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context };
@@ -141,7 +148,7 @@ export async function withStacks(
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
 function selectOne([path = '.']: readonly string[]): SelectedStacks {
-  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [] };
+  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [], formerNames: [], describes: new Set<string>() };
   const stacks = [{ name: '', folder: path, file: path, ...unknown }];
   return { tree: { ...NO_TREE, root: path, stacks }, stacks };
 }
@@ -170,6 +177,14 @@ function createMissingCommitsLookUp(context: Context): StacksRun['findMissing'] 
   let found: ReturnType<typeof findMissingCommits> | undefined;
   return (tree) => {
     found ??= findMissingCommits(tree, context);
+    return found;
+  };
+}
+
+function createStacksAroundLookUp(...known: Parameters<typeof listStacksOfRepository>): StacksRun['listAround'] {
+  let found: readonly StackFolder[] | undefined;
+  return () => {
+    found ??= listStacksOfRepository(...known);
     return found;
   };
 }
@@ -362,12 +377,13 @@ export function notePlan({ planned, context }: StacksRun, { folder }: OpenedStac
 export function createOtherStacksLookUps(
   run: StacksRun,
   { folder, tree }: Pick<OpenedStack, 'folder' | 'tree'>,
-): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned' | 'isInRun' | 'adviseOnOtherStack'>> {
+): Required<Pick<PlanOptions, 'findTaker' | 'others' | 'findPlanned' | 'isInRun' | 'adviseOnOtherStack'>> {
   const { planned, selected, context } = run;
   const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);
   return {
     findTaker: (address) => findTakingOverStack(folder, { tree, address }),
+    others: createOtherStacks(folder, () => (isOfMany(run) ? [...tree.stacks, ...run.listAround()] : tree.stacks)),
     findPlanned: planned.of(account),
     adviseOnOtherStack: (name) => (isOfMany(run) ? adviseOnUnselectedStack(name, selected) : undefined),
     isInRun: (name) =>
@@ -439,7 +455,7 @@ export function computeWorstExitCode(codes: readonly number[]): ExitCode {
 
 /** Flags that are allowed only for a single stack. */
 type SingleFlags = Partial<
-  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'retire' | 'takeOver' | 'allowProtected' | 'allowRejected'>
+  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'retire' | 'allowProtected' | 'allowRejected'>
 >;
 
 /**
@@ -447,15 +463,7 @@ type SingleFlags = Partial<
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 function refuseSingleResourceFlags(
-  {
-    target = [],
-    exclude = [],
-    rotate = [],
-    retire = [],
-    takeOver = [],
-    allowProtected = [],
-    allowRejected = [],
-  }: SingleFlags,
+  { target = [], exclude = [], rotate = [], retire = [], allowProtected = [], allowRejected = [] }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
   const given = [
@@ -463,7 +471,6 @@ function refuseSingleResourceFlags(
     ...(exclude.length > 0 ? ['--exclude'] : []),
     ...(rotate.length > 0 ? ['--rotate'] : []),
     ...(retire.length > 0 ? ['--retire'] : []),
-    ...(takeOver.length > 0 ? ['--take-over'] : []),
     ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
     ...(allowRejected.length > 0 ? ['--allow-rejected'] : []),
   ];

@@ -416,7 +416,7 @@ function listTakeOverDifferences(before: Plan, after: Plan, done: ReadonlySet<st
   const earlier = before.takeOver.filter((stack) => after.takeOver.includes(stack) || !isDone(stack));
   return isSame([...earlier].sort(), [...after.takeOver].sort())
     ? []
-    : [{ name: '--take-over', before: earlier, after: after.takeOver }];
+    : [{ name: 'the stacks to take over from', before: earlier, after: after.takeOver }];
 }
 
 /** References to other stacks that are still to be resolved. One that is resolved is compared by its id. */

@@ -13,8 +13,9 @@ export function listConsentDifferences(
   hasBegun: (address: string) => boolean,
 ): readonly MemberDifference[] {
   const changed = before.changes.filter(({ action }) => !sendsNothing(action)).map(formatChangeAddress);
-  const isMissing = ({ rule, addresses }: SafetyViolation) =>
-    !after.violations.some((one) => one.rule === rule) && !(isAboutShare(rule) ? changed : addresses).some(hasBegun);
+  const isMissing = ({ rule, stack, addresses }: SafetyViolation) =>
+    !after.violations.some((one) => one.rule === rule && one.stack === stack) &&
+    !(isAboutShare(rule) ? changed : addresses).some(hasBegun);
   const isNew = (one: SafetyViolation) => !before.violations.some((other) => covers(other, one));
   const [gone, added] = [before.violations.filter(isMissing), after.violations.filter(isNew)].map((found) =>
     found.filter(({ rule }) => rule !== 'policy' && rule !== 'value-exchange').map(formatConsent),
@@ -26,11 +27,12 @@ function isAboutShare(rule: SafetyViolation['rule']): boolean {
   return rule === 'delete-share' || rule === 'nothing-described';
 }
 
-/** Whether consent to the first violation includes the second: the same rule, for no other resources. */
+/** Whether consent to the first violation includes the second: the same rule, for no other resources and no other stack. */
 function covers(approved: SafetyViolation, one: SafetyViolation): boolean {
-  return approved.rule === one.rule && one.addresses.every((address) => approved.addresses.includes(address));
+  const isSameRule = approved.rule === one.rule && approved.stack === one.stack;
+  return isSameRule && one.addresses.every((address) => approved.addresses.includes(address));
 }
 
-function formatConsent({ rule, message }: SafetyViolation): string {
-  return `${rule}: ${message}`;
+function formatConsent({ rule, stack, message }: SafetyViolation): string {
+  return `${stack === undefined ? rule : `${rule} of ${stack}`}: ${message}`;
 }

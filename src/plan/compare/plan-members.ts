@@ -126,6 +126,7 @@ export const CHANGE_MEMBERS: RulesOf<Change> = {
 const VIOLATION_MEMBERS: RulesOf<SafetyViolation> = {
   rule: { rule: 'compared', by: 'the consents that are needed' },
   addresses: { rule: 'compared', by: 'the consents that are needed' },
+  stack: { rule: 'compared', by: 'the consents that are needed' },
   policy: { rule: 'free', because: 'policies are evaluated for each plan, and nothing allows what they refuse' },
   message: FOR_READERS,
   remedy: FOR_READERS,

@@ -461,12 +461,19 @@ function formatSelectedStacks({
   return stacks.length === changes.changed.length ? changed : `${changed}, ${stacks.length} of them here`;
 }
 
-/** A sentence for each file that is gone and probably had a Stack. No command: another repository may have that stack. */
-export function listRemovedStackSentences({ removed, since }: Removals): readonly string[] {
-  return removed.map(
-    (file) =>
-      `${file} is gone since ${since}. If it had a Stack, what that stack owns stays at the service: see ${REMOVAL_PAGE}.`,
+/** A sentence for each file that is gone and probably had a Stack, and for each name that is gone. No command: another repository may have that stack. */
+export function listRemovedStackSentences({ removed, renamed, since }: Removals): readonly string[] {
+  const lines = new Map(
+    renamed.map(({ file, name }) => [
+      file,
+      `${file} had the stack ${name} at ${since}, and no Stack has this name now. If it has a new one, write into its metadata: renamed_from: ${name}.`,
+    ]),
   );
+  const gone = removed.map((file) => {
+    const sentence = `${file} is gone since ${since}. If it had a Stack, what that stack owns stays at the service: see ${REMOVAL_PAGE}.`;
+    return [sentence, lines.get(file) ?? ''].join(' ').trimEnd();
+  });
+  return [...gone, ...Array.from(lines, ([file, line]) => (removed.includes(file) ? [] : [line])).flat()];
 }
 
 function formatStacks(count: number): string {

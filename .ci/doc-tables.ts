@@ -1,4 +1,5 @@
 import { listRestrictingFields } from '../src/access/restrictions.ts';
+import { findExampleManifest } from '../src/explain/example.ts';
 import type { AccessRestrictionMode, NamedField } from '../src/kinds/field.ts';
 import { getNestedFields } from '../src/kinds/field.ts';
 import { MANIFEST_KINDS } from '../src/kinds/tables/registry.ts';
@@ -7,6 +8,7 @@ import { DANGER_GROUP_NAMES, DANGER_GROUPS, DANGERS } from '../src/model/danger.
 import { LINT_CODES } from '../src/model/diagnostic.ts';
 import { DRIFT_STATE_MEANINGS } from '../src/model/drift.ts';
 import { GAUGES } from '../src/report/machine/metrics.ts';
+import { DOCUMENT_KINDS } from '../src/schemas/document.ts';
 
 /** Tables of documents that are generated from tables in the sources. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
 const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
@@ -72,9 +74,16 @@ export function hasTable(document: string): boolean {
 export function refreshTables(document: string): string {
   return document.replace(TABLE, (_, name: string) => {
     const list = TABLES[name];
-    if (list === undefined) throw new Error(`No table is called ${name}`);
-    return `<!-- table: ${name} -->\n${renderTable(list())}\n<!-- end -->`;
+    if (list === undefined && name !== EXAMPLES) throw new Error(`No table is called ${name}`);
+    return `<!-- table: ${name} -->\n${list === undefined ? renderExampleManifests() : renderTable(list())}\n<!-- end -->`;
   });
+}
+
+/** The name of the part with a whole manifest of each kind. */
+const EXAMPLES = 'manifests';
+
+function renderExampleManifests(): string {
+  return DOCUMENT_KINDS.map((kind) => `### ${kind}\n\n\`\`\`yaml\n${findExampleManifest(kind)}\`\`\`\n`).join('\n');
 }
 
 function renderTable([head = [], ...rows]: readonly (readonly string[])[]): string {

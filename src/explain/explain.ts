@@ -78,6 +78,13 @@ function listTargetsOfWord(topic: string): readonly FieldTarget[] {
   });
 }
 
+/** Lists the fields on the page of a topic by their whole paths, with their descriptions. For completion. */
+export function listFieldsOfTopic(topic: string): readonly TopicSummary[] {
+  const page = explain(topic);
+  if (!('facts' in page)) return [];
+  return page.fields.map(({ name, description }) => ({ name: `${topic}.${name}`, sentence: description }));
+}
+
 export function createTopicsPage(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
   const kinds = DOCUMENT_KINDS.map((name) => {

@@ -36,8 +36,10 @@ type PageFact = readonly [name: string, text: string];
 
 export interface FieldRow {
   readonly name: string;
+  /** The type, and whether the field is required, its default, and whether it can change. */
   readonly type: string;
   readonly description: string;
+  readonly fields: readonly FieldRow[];
 }
 
 /**
@@ -66,15 +68,20 @@ export function createFieldPage(kind: Kind, steps: readonly string[]): FieldPage
 function listRows(fields: Readonly<Record<string, Field>>): readonly FieldRow[] {
   return Object.entries(fields).map(([name, field]) => ({
     name,
-    type: `${describeType(field.type)}${formatFieldNote(field)}`,
+    type: [describeType(field.type), ...listFieldNotes(field)].join(', '),
     description: field.description,
+    fields: listRows(getNestedFields(field.type)),
   }));
 }
 
-function formatFieldNote({ required, lifecycle, serviceDefault }: Field): string {
-  if (required) return ', required';
-  if (serviceDefault) return ', default chosen by the service';
-  return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
+function listFieldNotes(field: Field): readonly string[] {
+  const fallback = describeDefault(field);
+  return [
+    ...(field.required ? ['required'] : []),
+    ...(fallback === '' ? [] : [`default ${fallback}`]),
+    ...(field.lifecycle === 'immutable' ? ['immutable'] : []),
+    ...(field.lifecycle === 'computed' || field.lifecycle === 'one-time' ? ['given by the service'] : []),
+  ];
 }
 
 /** Finds the fields along a path, the outermost first. */
@@ -110,7 +117,6 @@ function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly P
   return [
     ['Type', describeType(field.type)],
     ...listExampleFacts(field.type),
-    ...listReferenceFacts(field.type),
     ['Lifecycle', LIFECYCLES[lifecycle]],
     ...(isStated ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
     ...(fallback === '' ? [] : ([['Default', fallback]] as const)),
@@ -152,14 +158,6 @@ function listExampleFacts(type: FieldType): readonly PageFact[] {
   if (type.type !== 'text') return [];
   if (type.known !== undefined) return [['Known', type.known.map((word) => `\`${word}\``).join(', ')]];
   return type.format === undefined ? [] : [['Example', `\`${FORMATS[type.format].example}\``]];
-}
-
-function listReferenceFacts(type: FieldType): readonly PageFact[] {
-  if (type.type === 'list') return listReferenceFacts(type.of);
-  if (type.type === 'map') return listReferenceFacts(type.keys);
-  if (type.type !== 'reference') return [];
-  const kinds = [...listKindsOfReferenceType(type).map(({ name }) => name), 'External'];
-  return [['Refers to', `${kinds.join(', ')}, or an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(', ')}`]];
 }
 
 function listInterfaceFacts({ path }: Kind, { steps, fields, field }: PathFields): readonly PageFact[] {
@@ -208,7 +206,7 @@ export function createKindLifecycleFieldPage(kind: Kind, name: string, field: Fi
 export function createKindPage(name: string): KindOrFieldPage {
   const kind = getKind(name);
   const written = kind.specFields.map(([field]) => field);
-  const replacing = kind.specFields.flatMap(([field, { lifecycle }]) => (lifecycle === 'immutable' ? [field] : []));
+  const isReplaced = kind.role === 'owned' && kind.specFields.some(([, { lifecycle }]) => lifecycle === 'immutable');
   return {
     about: 'kind',
     path: kind.name,
@@ -217,10 +215,9 @@ export function createKindPage(name: string): KindOrFieldPage {
       ['What', describeRole(kind)],
       ['Ids', `${kind.idPrefix}_…`],
       ['Interface', kind.path],
-      ...(replacing.length > 0 && kind.role === 'owned'
-        ? ([['Replaced', `when one of these changes: ${replacing.join(', ')}`]] as const)
-        : []),
+      ...(isReplaced ? ([['Immutable', 'fields whose change replaces the resource']] as const) : []),
       ['Lifecycle', `edgewise explain ${kind.name}.lifecycle`],
+      ['Example', `edgewise explain ${kind.name} --example`],
     ],
     fields: listRows(Object.fromEntries(Object.entries(kind.fields).sort(createFieldOrder(written)))),
   };
@@ -276,30 +273,44 @@ interface SchemaMember {
 
 function createMemberPage(path: string, { schema, isRequired }: SchemaMember): KindOrFieldPage {
   const isKind = !path.includes('.');
-  const members = [...indexMembers(schema)];
-  const hasChoice = listAlternatives(schema).length > 1;
   return {
     about: isKind ? 'kind' : 'field',
     path,
     description: readPageText(schema['description']),
     facts: isKind ? [] : listSchemaFacts(schema, isRequired),
-    fields: members.map(([name, member]): FieldRow => {
-      const required = hasChoice ? ', or another of these' : ', required';
-      const type = `${describeSchema(member.schema)}${member.isRequired ? required : ''}`;
-      return { name, type, description: readPageText(member.schema['description']) };
-    }),
+    fields: listSchemaRows(schema),
   };
+}
+
+function listSchemaRows(schema: JsonObject): readonly FieldRow[] {
+  const required = listAlternatives(schema).length > 1 ? 'or another of these' : 'required';
+  return Array.from(indexMembers(schema), ([name, member]): FieldRow => {
+    const fallback = describeSchemaDefault(member.schema);
+    const notes = [
+      ...(member.isRequired ? [required] : []),
+      ...(fallback === undefined ? [] : [`default ${fallback}`]),
+    ];
+    return {
+      name,
+      type: [describeSchema(member.schema), ...notes].join(', '),
+      description: readPageText(member.schema['description']),
+      fields: listSchemaRows(member.schema),
+    };
+  });
+}
+
+function describeSchemaDefault({ default: fallback }: JsonObject): string | undefined {
+  return fallback === undefined || isJsonObject(fallback) ? undefined : formatCode(JSON.stringify(fallback));
 }
 
 function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly PageFact[] {
   const [{ pattern } = {}] = listAlternatives(schema);
-  const { default: fallback, examples } = schema;
+  const { examples } = schema;
+  const fallback = describeSchemaDefault(schema);
   return [
     ['Type', describeSchema(schema)],
     ['Required', isRequired ? 'yes' : 'no'],
-    ...(fallback === undefined || isJsonObject(fallback)
-      ? []
-      : ([['Default', `\`${JSON.stringify(fallback)}\``]] as const)),
+    ...(fallback === undefined ? [] : ([['Default', fallback]] as const)),
     ...(typeof pattern === 'string' ? ([['Pattern', removeEnvironmentPattern(pattern)]] as const) : []),
     ...(isJsonArray(examples) ? ([['Examples', examples.map(String).join(', ')]] as const) : []),
   ];

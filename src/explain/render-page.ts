@@ -90,10 +90,23 @@ function renderFieldPage(
   ];
 }
 
-function renderRow({ name, type, description }: FieldRow, { width, color }: TextStyleOptions): readonly string[] {
-  const [first = '', ...more] = wrapWithPrefix(`  ${name}: `, type, { width, rest: 6 });
-  const colored = `  ${createPainter(color)('strong', name)}${first.slice(name.length + 2)}`;
-  return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
+/** Renders a field, and the fields inside of it below, indented. */
+function renderRow(
+  { name, type, description, fields }: FieldRow,
+  options: TextStyleOptions,
+  indent = 2,
+): readonly string[] {
+  const { width, color } = options;
+  const [lead, rest] = [' '.repeat(indent), indent + 4];
+  const [first = '', ...more] = wrapWithPrefix(`${lead}${name}: `, type, { width, rest });
+  return [
+    `${lead}${createPainter(color)('strong', name)}${first.slice(indent + name.length)}`,
+    ...more,
+    ...(description === '' ? [] : wrapProse(description, width, { first: rest, rest })).map(
+      (line) => `${' '.repeat(rest)}${line}`,
+    ),
+    ...fields.flatMap((inner) => renderRow(inner, options, rest)),
+  ];
 }
 
 export function renderPageJson(page: ExplanationPage): string {

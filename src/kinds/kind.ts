@@ -31,6 +31,8 @@ export interface Kind {
    * `edgewise explain`.
    */
   readonly words: Readonly<Record<string, string>>;
+  /** What a whole manifest says: every field that it may set, unless two exclude each other. It validates without other documents. */
+  readonly example: { readonly spec: JsonObject; readonly lifecycle?: JsonObject };
   /** The prefix of ids, without the underscore. */
   readonly idPrefix: string;
   /**
@@ -108,6 +110,7 @@ export interface BlockedServiceTask {
 
 type Defaulted =
   | 'words'
+  | 'example'
   | 'check'
   | 'checkLifecycle'
   | 'checkHealth'
@@ -150,6 +153,7 @@ export function defineKind(options: KindOptions): Kind {
 
 const KIND_DEFAULTS: Pick<Kind, Defaulted> = {
   words: {},
+  example: { spec: {} },
   check: () => [],
   checkLifecycle: () => [],
   checkHealth: () => [],

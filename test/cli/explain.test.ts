@@ -88,7 +88,6 @@ describe('edgewise explain', () => {
         The backend that receives the traffic.
 
         Type       \`WeightedBackend/name\`, \`External/name\`, \`bkdwd_…\`, \`bkdhr_…\`, \`bkdtg_…\`
-        Refers to  WeightedBackend, External, or an id bkdwd_…, bkdhr_…, bkdtg_…
         Lifecycle  mutable
         Required   yes, where backend is set
         A change   updates the TCP edge
@@ -114,10 +113,27 @@ describe('edgewise explain', () => {
     }
   });
 
+  it('shows the fields inside of each field, with types, defaults and what is required', async () => {
+    const { stdout } = await explain('HTTPSEdgeRoute');
+    expect(stdout).toContain(`  circuit_breaker: module
+      Circuit breaker module: stops traffic to an upstream that fails.
+      enabled: \`true\`, \`false\`, default \`true\`
+`);
+    expect(stdout).toMatch(/^ {6}num_buckets: whole number, 0 to 128, default chosen by the service$/m);
+    expect((await explain('TCPEdge')).stdout).toMatch(/^ {10}actions: list.*\n.*\n {14}type: text, required$/m);
+    expect((await explain('Stack')).stdout).toMatch(/^ {6}max_deletes: whole number from 0, default `5`$/m);
+    const { fields } = JSON.parse((await explain('TCPEdge', '--format', 'json')).stdout);
+    const [backend] = fields.filter(({ name }: { name: string }) => name === 'backend');
+    expect(backend.fields).toMatchObject([{ name: 'enabled' }, { name: 'backend_id', fields: [] }]);
+  });
+
   it('says that a change of an immutable field replaces the resource', async () => {
     expect((await explain('AgentIngress.domain')).stdout).toContain('replaces the agent ingress');
     expect((await explain('AgentIngress.description')).stdout).toContain('updates the agent ingress');
-    expect((await explain('AgentIngress')).stdout).toMatch(/^ *Replaced +when one of these changes: domain/m);
+    const { stdout } = await explain('AgentIngress');
+    expect(stdout).toMatch(/^ *Immutable +fields whose change replaces the resource$/m);
+    expect(stdout).toMatch(/^ {2}domain: .*, immutable$/m);
+    expect((await explain('WeightedBackend')).stdout).not.toContain('Immutable');
   });
 
   it('says which fields the service sets, and which are shown once', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, type Command, type Option } from 'commander';
+import { listFieldsOfTopic, type TopicSummary } from '../../explain/explain.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { loadManifestsWithFindings, parseAddressesForCompletion } from '../../manifest/load.ts';
@@ -240,7 +241,8 @@ const VALUES: Readonly<Record<string, ListWordValues>> = {
     ...toKindCandidates(MANIFEST_KINDS),
     ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about })),
   ],
-  topic: () => [
+  topic: ({ start }) => [
+    ...listFieldsOfTopic(start.slice(0, Math.max(start.lastIndexOf('.'), 0))).map(toTopicCandidate),
     ...toKindCandidates(MANIFEST_KINDS),
     ...Object.entries(DIAGNOSTIC_CODES).map(([word, about]) => ({ word, about })),
   ],
@@ -287,6 +289,10 @@ function listManifestPaths(operands: readonly string[]): readonly string[] {
 
 function toCandidates(words: readonly string[]): readonly CompletionCandidate[] {
   return words.map((word) => ({ word, about: '' }));
+}
+
+function toTopicCandidate({ name, sentence }: TopicSummary): CompletionCandidate {
+  return { word: name, about: sentence };
 }
 
 function toKindCandidates(kinds: readonly Kind[]): readonly CompletionCandidate[] {

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { findExampleManifest } from '../../explain/example.ts';
 import { createTopicsPage, explain } from '../../explain/explain.ts';
 import { listSettingRows } from '../../explain/list-settings.ts';
 import { renderPageJson, renderPageText } from '../../explain/render-page.ts';
@@ -17,6 +18,10 @@ import type { CommandBodyRunner } from '../output/present.ts';
 import { type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addToCommand, CONNECTION_OPTIONS, createFormatOptions, EXAMPLE_KINDS, READ_LIMIT_OPTIONS } from './options.ts';
 
+interface ExplainCommandFlags extends FormatFlags {
+  readonly example?: boolean;
+}
+
 export function configureExplainCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
@@ -28,16 +33,22 @@ export function configureExplainCommand(command: Command, act: CommandBodyRunner
     )
     .argument('[paths...]', 'for settings: the manifests, as for plan (default: the current folder)');
   addToCommand(command, {
-    options: [...READ_LIMIT_OPTIONS, ...CONNECTION_OPTIONS, ...createFormatOptions()],
+    options: [
+      new Option('--example', 'print a whole manifest of the kind instead, as YAML'),
+      ...READ_LIMIT_OPTIONS,
+      ...CONNECTION_OPTIONS,
+      ...createFormatOptions(),
+    ],
     exitCodes: [EXIT.success, EXIT.invalid],
     examples: [
       ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
       [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
+      [`edgewise explain ${EXAMPLE_KINDS[0]} --example`, 'a whole manifest'],
       [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
       ['edgewise explain Stack.api.rate_limit', 'a setting'],
       ['edgewise explain settings live/payments', 'the settings of that stack, and where each is set'],
     ],
-  }).action((topic: string | undefined, paths: string[], flags: FormatFlags) =>
+  }).action((topic: string | undefined, paths: string[], flags: ExplainCommandFlags) =>
     act(flags, (context) =>
       topic === 'settings' ? printSettings(paths, flags, context) : explainTopic(topic, { ...flags, paths }, context),
     ),
@@ -59,7 +70,7 @@ async function printSettings(paths: readonly string[], flags: FormatFlags, conte
 /** Loads the explanations on demand, because most commands do not need them. */
 async function explainTopic(
   topic: string | undefined,
-  { paths, ...flags }: FormatFlags & { readonly paths: readonly string[] },
+  { paths, ...flags }: ExplainCommandFlags & { readonly paths: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
   if (paths.length > 0)
@@ -67,6 +78,7 @@ async function explainTopic(
       reason: 'invalid',
       remedy: 'Leave out the path. For the settings of a stack, run edgewise explain settings PATH.',
     });
+  if (flags.example === true) return printExample(topic, flags, context);
   const page = topic === undefined ? createTopicsPage() : explain(topic);
   if ('message' in page)
     throw new StackError(page.message, {
@@ -75,6 +87,17 @@ async function explainTopic(
     });
   const options = getTextOptions(context.stdout, context, flags);
   context.stdout.write(flags.format === 'json' ? renderPageJson(page) : renderPageText(page, options));
+  return EXIT.success;
+}
+
+function printExample(topic: string | undefined, { format }: FormatFlags, context: Context): ExitCode {
+  const example = topic === undefined ? undefined : findExampleManifest(topic);
+  if (example === undefined || format !== 'text')
+    throw new CommandError('--example prints a manifest of one kind, as YAML.', {
+      exitCode: EXIT.invalid,
+      remedy: `Name a kind, such as edgewise explain ${EXAMPLE_KINDS[0]} --example, without --format. The kinds are ${DOCUMENT_KINDS.join(', ')}.`,
+    });
+  context.stdout.write(example);
   return EXIT.success;
 }
 

@@ -28,6 +28,14 @@ export const AGENT_INGRESS = defineKind({
     dns: 'domain',
     tls: 'certificate_management_policy',
   },
+  example: {
+    spec: {
+      description: 'Agents connect here',
+      metadata: { team: 'platform' },
+      domain: 'connect.example.com',
+      certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'ecdsa' },
+    },
+  },
   idPrefix: 'agin',
   path: '/agent_ingresses',
   listKey: 'ingresses',

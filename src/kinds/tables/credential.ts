@@ -12,6 +12,15 @@ export const CREDENTIAL = defineKind({
   description:
     'A token with which an agent starts tunnel sessions. The service returns it only once, and edgewise delivers it to the token sink in spec.tokens.',
   words: { tunnel: '', token: '', authtoken: '', agent: '', allowlist: 'acl', whitelist: 'acl', hostname: 'acl' },
+  example: {
+    spec: {
+      description: 'The build agent',
+      metadata: { team: 'platform' },
+      acl: ['bind:*.build.example.com', 'bind:1.tcp.example.net:20004'],
+      owner_id: 'bot_2k9XLTJrEKpUhfwyWqZzQNvMbcA',
+    },
+    lifecycle: { rotate_after: '90d', keep_old_for: '24h' },
+  },
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',

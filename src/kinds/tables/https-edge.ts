@@ -24,6 +24,12 @@ export const HTTPS_EDGE = defineKind({
   description:
     'Modules of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
   words: { endpoint: '', http: '', tls: 'mutual_tls', mtls: 'mutual_tls', certificate: 'mutual_tls' },
+  example: {
+    spec: {
+      id: 'edghts_2k9XLUXyQfTGvB5wz3mKqRpJhNd',
+      mutual_tls: { enabled: true, certificate_authority_ids: ['ca_2k9XLRJ8pHkEJUFXcZeJnSXyVbd'] },
+    },
+  },
   idPrefix: 'edghts',
   path: '/edges/https/{id}',
   fields: {
@@ -53,6 +59,22 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   description:
     'Modules of a route of an existing HTTPS edge. An apply removes modules that the document leaves out. If you remove the document, the modules stay.',
   words: { route: '', path: '', header: 'request_headers', user_agent: 'user_agent_filter', retry: 'circuit_breaker' },
+  example: {
+    spec: {
+      edge_id: 'edghts_2k9XLUXyQfTGvB5wz3mKqRpJhNd',
+      id: 'edghtsrt_2k9XLVw6cHnZt8yDf4sLbGxQkPe',
+      circuit_breaker: {
+        enabled: true,
+        tripped_duration: 30,
+        rolling_window: 60,
+        num_buckets: 10,
+        volume_threshold: 20,
+        error_threshold_percentage: 0.2,
+      },
+      request_headers: { enabled: true, add: { 'x-environment': 'production' }, remove: ['x-debug'] },
+      user_agent_filter: { enabled: true, allow: ['^Mozilla/'], deny: ['(?i)bot'] },
+    },
+  },
   idPrefix: 'edghtsrt',
   path: '/edges/https/{edge_id}/routes/{id}',
   fields: {

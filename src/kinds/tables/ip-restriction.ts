@@ -16,6 +16,16 @@ export const IP_RESTRICTION = defineKind({
     blocklist: '',
     firewall: '',
   },
+  example: {
+    spec: {
+      description: 'Endpoints are reached from the office only',
+      metadata: { team: 'platform' },
+      type: 'endpoints',
+      enforced: true,
+      ip_policy_ids: ['ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk'],
+    },
+    lifecycle: { protect: true },
+  },
   idPrefix: 'ipx',
   path: '/ip_restrictions',
   listKey: 'ip_restrictions',

@@ -28,6 +28,19 @@ export const SSH_USER_CERTIFICATE = defineKind({
   title: 'SSH user certificate',
   description:
     'A certificate for an SSH public key, signed by an SSH certificate authority. Only its description and metadata can be updated.',
+  example: {
+    spec: {
+      description: 'Alice signs in to the bastion',
+      metadata: { team: 'platform' },
+      ssh_certificate_authority_id: 'sshca_2k9XLSFdoQiJcVAxRrTtCDgMNpw',
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
+      principals: ['alice'],
+      critical_options: { 'source-address': '203.0.113.0/24' },
+      extensions: { 'permit-pty': '' },
+    },
+    // instead of valid_after and valid_until
+    lifecycle: { valid_for: '30d', renew_before: '7d', keep_old_for: '1d' },
+  },
   idPrefix: 'sucrt',
   path: '/ssh_user_certificates',
   listKey: 'ssh_user_certificates',

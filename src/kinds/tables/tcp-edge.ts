@@ -100,6 +100,29 @@ export const TCP_EDGE = defineKind({
     client_ip: 'policy',
     rule: 'policy',
   },
+  example: {
+    spec: {
+      description: 'Postgres for the data team',
+      metadata: { team: 'data' },
+      hostports: ['1.tcp.example.net:20001'],
+      backend: { enabled: true, backend_id: 'bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt' },
+      ip_restriction: { enabled: true, ip_policy_ids: ['ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk'] },
+      policy: {
+        enabled: true,
+        inbound: [
+          {
+            name: 'only-known-countries',
+            expressions: ["!(conn.geo.country_code in ['CH', 'DE'])"],
+            actions: [{ type: 'log', config: { metadata: { reason: 'unknown country' } } }, { type: 'deny' }],
+          },
+        ],
+        outbound: [
+          { name: 'vpn', actions: [{ type: 'restrict-ips', config: { enforce: true, allow: ['203.0.113.0/24'] } }] },
+        ],
+      },
+    },
+    lifecycle: { protect: true },
+  },
   idPrefix: 'edgtcp',
   path: '/edges/tcp',
   listKey: 'tcp_edges',

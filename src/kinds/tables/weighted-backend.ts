@@ -8,6 +8,13 @@ export const WEIGHTED_BACKEND = defineKind({
   title: 'weighted backend',
   description: 'Spreads traffic over child backends in proportion to their weights.',
   words: { backend: '', upstream: '', pool: '', load_balancer: '', canary: 'backends', weight: 'backends' },
+  example: {
+    spec: {
+      description: 'Nine in ten connections to blue',
+      metadata: { team: 'data' },
+      backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 90, bkdtg_2k9XLQdTnSXvQJzqDPzZxhCBmHm: 10 },
+    },
+  },
   idPrefix: 'bkdwd',
   path: '/backends/weighted',
   listKey: 'backends',

@@ -89,7 +89,7 @@ export interface MapType {
   readonly type: 'map';
   readonly keys: TextType | ReferenceType;
   readonly of: FieldType;
-  /** The types of the values of some keys. All other values have the type `of`. */
+  /** The types of the values of some keys, in lower case if case does not count. All other values have the type `of`. */
   readonly valueTypes: Readonly<Record<string, FieldType>>;
   /** Whether keys that differ only in case are the same key. */
   readonly caseInsensitive: boolean;

@@ -100,7 +100,7 @@ export function findMemberType(type: FieldType | undefined, step: string | numbe
     case 'list':
       return type.of;
     case 'map':
-      return pickOwn(type.valueTypes, step) ?? type.of;
+      return findValueType(type, step);
     case 'json':
       return findKnownListType(type, step);
     default:
@@ -159,7 +159,7 @@ function visitKnownFields(visitor: TypedValueMapper): (type: ObjectType, value: 
 function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: TypedValueMapper): JsonObject {
   return mapEntries(value, (key, member) => [
     visitKey?.(type, key) ?? key,
-    visit(pickOwn(type.valueTypes, key) ?? type.of, member, [key]),
+    visit(findValueType(type, key), member, [key]),
   ]);
 }
 
@@ -188,6 +188,10 @@ export function findAccessRuleCaption(type: FieldType | undefined, rule: Json): 
   const name = Object.entries(type.fields).find(([, { isCaption }]) => isCaption)?.[0];
   const caption = name === undefined ? undefined : rule[name];
   return typeof caption === 'string' && caption !== '' ? caption : undefined;
+}
+
+function findValueType({ valueTypes, of, caseInsensitive }: MapType, key: string | number): FieldType {
+  return pickOwn(valueTypes, caseInsensitive ? String(key).toLowerCase() : key) ?? of;
 }
 
 /** Looks up own keys only, because users choose keys and every object inherits `constructor`. */

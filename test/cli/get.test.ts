@@ -69,6 +69,25 @@ const listPaths = ({ recorder }: Workspace): readonly string[] =>
     .sort();
 
 describe('get', () => {
+  it('shows the modules that are set, and which are off', async () => {
+    const edge = toEdge('postgres', 20001).replace(/\n$/, '');
+    const workspace = await createWorkspace({
+      'edgewise.yaml': `${STACK}${TOKENS}${edge}
+  backend: { backend_id: bkdhr_1 }
+  ip_restriction: { enabled: false, ip_policy_ids: [ipp_1] }
+---
+apiVersion: edgewise/v1
+kind: HTTPSEdge
+metadata: { name: web }
+spec: { id: edghts_1, mutual_tls: { certificate_authority_ids: [ca_1] } }
+`,
+    });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const { stdout } = await workspace.edgewise('get');
+    expect(stdout).toMatch(/^ +modules +backend, ip_restriction \(off\)$/m);
+    expect(stdout).toMatch(/^ +modules +mutual_tls$/m);
+  });
+
   let applied: Workspace;
   beforeAll(async () => {
     const opened = await openWorkspace(FILES);

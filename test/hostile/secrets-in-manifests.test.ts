@@ -97,6 +97,19 @@ describe('a secret in a header', () => {
     }
   });
 
+  it('is no header on the list of those that never carry one: their live values are shown', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ 'cache-control': 'no-store' }) });
+    await sendByHand(workspace, 'PUT', PATH, { add: { 'Cache-Control': 'max-age=1', 'x-other': LIVE } });
+    const { stdout } = await workspace.edgewise('plan');
+    expect(stdout).toContain('request_headers.add.cache-control: max-age=1 → no-store');
+    expect(stdout).toContain('request_headers.add.x-other: (hidden 1) → (none)');
+    const shown = await workspace.edgewise('get --verbose');
+    expect(shown.stdout).toContain('max-age=1');
+    expectNoValue(stdout + shown.stdout);
+    const named = await createWorkspace({ 'a.yaml': STACK + routeWithHeaders({ Host: BEARER }) });
+    expect(await named.edgewise('validate', OFFERED)).toMatchObject({ exitCode: 3 });
+  });
+
   it.each(['request_headers.add.authorization', 'request_headers.add', 'request_headers'])(
     'is a failure as the one value that a script asks for, and prints nothing: %s',
     async (field) => {

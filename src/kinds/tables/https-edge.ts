@@ -48,6 +48,20 @@ export const HTTPS_EDGE = defineKind({
   },
 });
 
+/** Headers that never carry a secret. The live values of all others are hidden. */
+const SHOWN_HEADERS = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'host',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+];
+
 const UINT32_MAX = 4_294_967_295;
 /** Some services replace zero by a number of their own. */
 const CHOSEN_NUMBER = { serviceDefault: true } as const;
@@ -118,6 +132,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
         add: field(
           mapOf(textOfFormat('header-name'), text({ format: 'header-value', mayBeSecret: true }), {
             caseInsensitive: true,
+            valueTypes: Object.fromEntries(SHOWN_HEADERS.map((name) => [name, textOfFormat('header-value')])),
           }),
           'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
         ),

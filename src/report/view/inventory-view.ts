@@ -1,11 +1,11 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import { isModule, type Kind } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { IDENTITY_FIELDS } from '../../kinds/tables/standard-fields.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { OwnedResource, StackInventory } from '../../model/drift.ts';
 import { formatPath } from '../../model/field-path.ts';
-import { isJsonArray, type Json } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type Json } from '../../model/json.ts';
 import { hasDeliveredToken, isCopiedMark, isRetiring } from '../../model/mark.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
@@ -75,7 +75,7 @@ function createInventoryRow(resource: OwnedResource, scope: NamedScope): Invento
     id: quoteIfNeeded(live.id),
     createdAt: live.createdAt === '' ? '' : quoteIfNeeded(live.createdAt),
     state: listStates(kind, resource, scope.now),
-    fields: listInventoryFields(kind, live, scope),
+    fields: [...listInventoryFields(kind, live, scope), ...(scope.inDetail ? [] : listModules(kind, live))],
     findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
   };
 }
@@ -135,6 +135,16 @@ function listInventoryFields(
       ? value.map((one) => formatInventoryValue(one, names)).join(', ')
       : renderScalar(type, value, names),
   }));
+}
+
+/** The modules that are set, and which of them are switched off. `--verbose` shows their fields instead. */
+function listModules(kind: Kind, { spec }: LiveResource): readonly InventoryField[] {
+  const names = kind.specFields.flatMap(([name, field]) => {
+    const value = spec[name];
+    if (!isModule(field) || !isJsonObject(value)) return [];
+    return [value['enabled'] === false ? `${name} (off)` : name];
+  });
+  return names.length === 0 ? [] : [{ path: 'modules', text: names.join(', ') }];
 }
 
 /** If the path ends with a known id, adds its name in parentheses. */

@@ -89,7 +89,8 @@ async function runBody(
   let subject: StackNameAndLocator = {};
   let trusting = context;
   try {
-    if (flags.report !== undefined) await (await import('./output/output-report.ts')).checkReportFiles(flags, context);
+    if (flags.report !== undefined || flags.planFile !== undefined)
+      await (await import('./output/output-report.ts')).checkOutputFiles(flags, context);
     trusting = { ...context, ...readManifestTrust(flags, context) };
     await refuseOutputPaths(flags, trusting);
     if (flags.showSecrets === true) showSecrets(flags, secrets);

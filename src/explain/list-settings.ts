@@ -1,7 +1,11 @@
-import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { SettingRow } from '../report/report.ts';
 import { SINK_SCHEMA } from '../schemas/stack.ts';
-import { type EffectiveSetting, findSetting, listEffectiveSettings, type SettingSources } from '../settings/resolve.ts';
+import {
+  type EffectiveSetting,
+  findKeySource,
+  listEffectiveSettings,
+  type SettingSources,
+} from '../settings/resolve.ts';
 
 /** Lists the value of each setting of a stack, and the origin of the value. */
 export function listSettingRows(sources: SettingSources): readonly SettingRow[] {
@@ -23,8 +27,6 @@ function createSettingRow({ path, type, value: given, from, layer }: EffectiveSe
 
 /** Creates the row about the API key, which never contains the key itself. */
 function createKeyRow(sources: SettingSources): SettingRow {
-  const { env = {} } = sources;
-  const variable = String(findSetting('keyEnv', sources)?.value ?? KEY_VARIABLE);
-  const from = [variable, toKeyFileVariable(variable)].find((name) => (env[name] ?? '') !== '');
+  const { variable, from } = findKeySource(sources);
   return { name: 'API key', value: from === undefined ? 'not set' : 'set', from: from ?? variable };
 }

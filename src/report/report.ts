@@ -77,6 +77,8 @@ export interface Failure {
   readonly stack?: string | undefined;
   readonly diagnostics?: readonly Diagnostic[];
   readonly error?: Error | { readonly message: string; readonly remedy?: string | undefined } | undefined;
+  /** Which host the requests went to, and what sets it and the API key. Absent: unknown. */
+  readonly service?: string | undefined;
 }
 
 export interface LintRuleRow {

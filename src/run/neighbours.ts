@@ -10,6 +10,7 @@ import type { DesiredState } from '../model/state.ts';
 import { InvalidManifests } from '../model/user-errors.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
 import { createDuplicateStackError, type GivenConnection, readTreeAround } from '../repository/read-stack-tree.ts';
+import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { toServiceId } from '../stack/account-key.ts';
 import type { Host } from '../stack/host.ts';
@@ -104,7 +105,10 @@ function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): 
   };
 }
 
+/** A server in memory has only this run, so there is nothing that the other stack could delete. */
 function refuseDuplicate(own: StackFolder, others: readonly StackFolder[]): void {
+  const { baseUrl = '' } = own;
+  if (isEmbedded(baseUrl) && parseEmbeddedDataFile(baseUrl) === '') return;
   const other = others.find(({ name, serviceId }) => name === own.name && serviceId === own.serviceId);
   if (other !== undefined) throw new InvalidManifests([createDuplicateStackError(own, other)]);
 }

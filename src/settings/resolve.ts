@@ -1,3 +1,4 @@
+import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import { assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Environment } from '../model/pipeline.ts';
@@ -46,6 +47,16 @@ export function findSetting<Layer extends Pick<SettingsLayer, 'spec'>>(
   if (variable !== undefined) return { value: env[variable], by: variable };
   if (setting.stack === undefined || (isUntrusted && setting.needsTrust)) return undefined;
   return findInLayers(setting.stack.split('.'), layers);
+}
+
+/** Finds what sets the API key: the variable of the settings, or its `_FILE` variable. `from` is absent if neither is set. */
+export function findKeySource(sources: SettingSources): {
+  readonly variable: string;
+  readonly from?: string | undefined;
+} {
+  const { env = {} } = sources;
+  const variable = String(findSetting('keyEnv', sources)?.value ?? KEY_VARIABLE);
+  return { variable, from: [variable, toKeyFileVariable(variable)].find((name) => !isEmpty(env[name])) };
 }
 
 function isEmpty(value: unknown): boolean {

@@ -92,6 +92,8 @@ export interface StackNameAndLocator {
   readonly stack?: string | undefined;
   /** Returns the position of an address in the manifests. Absent if no manifests were read. */
   readonly locate?: Locate;
+  /** Which host the requests go to, and what sets it and the API key, as a sentence. Absent: none is known yet. */
+  readonly service?: string | undefined;
 }
 
 export interface TransportSettings {

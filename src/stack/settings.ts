@@ -7,7 +7,7 @@ import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { SettingsLayer } from '../model/stack.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { resolveOffers } from '../settings/offers.ts';
-import { findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
+import { findKeySource, findSetting, resolveSetting, type SettingSources } from '../settings/resolve.ts';
 import { findRetiredVariable, formatRetiredRemedy } from '../settings/retired.ts';
 import {
   NAMED_SETTINGS,
@@ -29,6 +29,17 @@ export function resolveServiceSettings(sources: SettingSources): ServiceSettings
   const values = SERVICE_SETTING_NAMES.map((name) => [name, readSetting(name, sources, baseUrl)] as const);
   const settings = Object.fromEntries(values) as ServiceSettings; // each name has a value, or none, as its type says
   return { ...settings, keyEnv: settings.keyEnv === KEY_VARIABLE ? undefined : settings.keyEnv };
+}
+
+/** Says which host the requests go to, and what sets it and the API key. Empty for the bundled server. */
+export function describeServiceOrigin(sources: SettingSources): string | undefined {
+  const found = findSetting('baseUrl', sources);
+  const url = URL.parse(String(found?.value));
+  if (found === undefined || url === null || url.host === '') return undefined;
+  const place = found.layer?.locate(['spec', 'api', 'base_url']);
+  const line = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  const { variable, from = variable } = findKeySource(sources);
+  return `The host ${url.host} is set by ${found.by}${line}, and the API key by ${from}.`;
 }
 
 /** Resolves a setting. `undefined`: it has neither a value nor a default. Throws `StackError` if the value is invalid. */

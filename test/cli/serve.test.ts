@@ -120,7 +120,7 @@ it('reports a port that is in use', async () => {
   const address = other.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const { line } = await startServe(['--port', String(port)], await createFolder());
-  expect(line).toContain(`ended with 1: edgewise: Cannot listen on 127.0.0.1:${port}`);
+  expect(line).toContain(`ended with 1: edgewise: Another program listens on 127.0.0.1:${port} already.`);
 });
 
 it('simulates faults of a file, and logs them', async () => {

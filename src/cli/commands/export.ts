@@ -13,7 +13,7 @@ import {
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
-import { resolveServiceSettings } from '../../stack/settings.ts';
+import { describeServiceOrigin, resolveServiceSettings } from '../../stack/settings.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -90,6 +90,7 @@ async function exportManifests(
   createExportRequest(kinds, flags.modulesOf);
   const names = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
   const settings = resolveServiceSettings({ flags, env: context.env });
+  context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   refuseMissingDataFile(settings, context);
   const exported = await withAccount(settings, context, ({ account, signal }) =>
     account.export({

@@ -143,10 +143,7 @@ async function serveKept(
     host: flags.host,
     allowedHosts: flags.allowHost,
   }).catch((error: unknown) => {
-    throw new StackError(`Cannot listen on ${flags.host}:${flags.port}: ${getErrorMessage(error)}`, {
-      reason: 'failed',
-      cause: error,
-    });
+    throw createListenError(flags, error);
   });
   await keeper.fold(server.snapshot).catch(async (error: unknown) => {
     await listening.close();
@@ -164,6 +161,22 @@ async function serveKept(
 function createFaultyServer({ faults = { rules: [] }, onFault, ...options }: AdminServerOptions): Server {
   const server = createServer(options);
   return faults.rules.length === 0 ? server : withFaults(server, faults, { ...(onFault && { onFault }) });
+}
+
+function createListenError({ host, port }: ServeCommandFlags, cause: unknown): StackError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const address = `${host}:${port}`;
+  if (code === 'EADDRINUSE')
+    return new StackError(`Another program listens on ${address} already.`, {
+      reason: 'failed',
+      remedy: 'Stop it, or choose another port: --port 0 picks a free one.',
+      cause,
+    });
+  return new StackError(`Cannot listen on ${address}: ${getErrorMessage(cause)}`, {
+    reason: 'failed',
+    remedy: 'Choose another --host or --port.',
+    cause,
+  });
 }
 
 /** Throws for accounts in one file, and for paths of admins that others could use, or no test could. */

@@ -15,7 +15,7 @@ import { createSubmissionView, renderSubmissionState, renderSubmissionText } fro
 import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
-import { resolveServiceSettings } from '../../stack/settings.ts';
+import { describeServiceOrigin, resolveServiceSettings } from '../../stack/settings.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -120,6 +120,7 @@ async function submitOne(
 ): Promise<ExitCode> {
   const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
   const settings = resolveServiceSettings({ flags, env: context.env });
+  context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
@@ -154,6 +155,7 @@ async function getSubmission(
   if (flags.waitTimeout !== undefined && flags.wait !== true)
     throw new StackError('--wait-timeout works only with --wait: add --wait.', { reason: 'invalid' });
   const settings = resolveServiceSettings({ flags, env: context.env });
+  context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   const path = toResourcePath(kind, { id });
   return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();

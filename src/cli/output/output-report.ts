@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findCodeSection } from '../../explain/code-section.ts';
@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { quoteForShell } from '../../model/shell-words.ts';
 import { InvalidManifests, StackError } from '../../model/user-errors.ts';
 import { type FormatName, loadReportWriter, loadStacksReportWriter } from '../../report/formats.ts';
 import { renderTextReport } from '../../report/render-text.ts';
@@ -153,19 +154,51 @@ function makeRelative(root: string, file: string, cwd: string): string {
   return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
 }
 
-/** Throws if a file of `--report` cannot be written. Called before the command does anything. */
-export async function checkReportFiles({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
+/** Throws if a file of `--report`, or the plan file, cannot be written. Called before the command does anything. */
+export async function checkOutputFiles(
+  { report = [], planFile }: FormatFlags & Pick<RunFlags, 'planFile'>,
+  { cwd }: Pick<Context, 'cwd'>,
+): Promise<void> {
+  if (planFile !== undefined && planFile !== '') await refuseUnwritablePath(planFile, { what: 'The plan', cwd });
   const files = new Set<string>();
   for (const { format, file } of report) {
     const path = resolve(cwd, file);
-    const createError = (why: string): StackError =>
-      new StackError(`The report ${format}=${file} cannot be written: ${why}.`, { reason: 'invalid' });
+    const createError = (why: string): OutputError =>
+      new OutputError(`The report ${format}=${file} cannot be written: ${why}.`, {
+        reason: 'invalid',
+        refusedOutputs: [file],
+        remedy: 'Name another file. Nothing was written.',
+      });
     if (files.has(path)) throw createError('another report goes into the same file');
     files.add(path);
-    await access(dirname(path), constants.W_OK).catch(() => {
-      throw createError(`${dirname(file)} is not a folder that can be written to`);
-    });
+    await refuseUnwritablePath(file, { what: `The report ${format}=${file}`, cwd });
   }
+}
+
+/** Throws if a file is in no folder that can be written to, or may not be written itself. Such a file gets no failure either. */
+async function refuseUnwritablePath(
+  file: string,
+  { what, cwd }: { readonly what: string; readonly cwd: string },
+): Promise<void> {
+  const path = resolve(cwd, file);
+  const folder = dirname(file);
+  const isPresent = existsSync(path);
+  if (isPresent && !statSync(path).isFile()) return; // a device, a pipe, or what another check refuses
+  const refuse = (why: string, remedy: string): never => {
+    const options = { reason: 'invalid', refusedOutputs: [file], remedy: `${remedy} Nothing was written.` } as const;
+    throw new OutputError(`${what} cannot be written: ${why}.`, options);
+  };
+  if (!existsSync(dirname(path)))
+    refuse(`there is no folder ${folder}`, `Create it (mkdir -p ${quoteForShell(folder)}), or name another file.`);
+  const isDenied = async (place: string) =>
+    access(place, constants.W_OK).then(
+      () => false,
+      () => true,
+    );
+  if (await isDenied(dirname(path)))
+    refuse(`${folder} is not a folder that can be written to`, 'Name a file in a folder that you may write to.');
+  if (isPresent && (await isDenied(path)))
+    refuse(`${file} is read-only`, `Make it writable (chmod u+w ${quoteForShell(file)}), or name another file.`);
 }
 
 async function writeReport(
@@ -197,7 +230,7 @@ export interface FailedCommandContext extends StackNameAndLocator {
  */
 export async function outputFailure(
   error: unknown,
-  { command, stack, locate, flags: given }: FailedCommandContext,
+  { command, stack, locate, service, flags: given }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
   const refused = error instanceof OutputError ? error.refusedOutputs : [];
@@ -207,6 +240,7 @@ export async function outputFailure(
   const failure: Failure = {
     command,
     stack,
+    service,
     ...getReportedErrorPart(error),
   };
   const isShown = flags.format === 'text';

@@ -199,7 +199,7 @@ async function planAgain(
     if (known === undefined) {
       const part = parts.get(folder);
       return part === undefined
-        ? createFailedStack(new Error('It was not planned'), folder, run.command)
+        ? createFailedStack(new Error('It was not planned'), folder, run)
         : { ...part, exitCode: computeWorstExitCode([part.exitCode]) };
     }
     const { opened, options, plan, keptPrunes } = known;
@@ -282,5 +282,5 @@ function createApplied(result: ApplyResult, applied: PlannedStack | undefined): 
 /** The result of a stack whose apply did not start. The error of the only stack ends the command. */
 function createEnd(run: StacksRun, folder: StackFolder, error: unknown): StackResult {
   if (!isOfMany(run)) throw error;
-  return createFailedStack(error, folder, run.command);
+  return createFailedStack(error, folder, run);
 }

@@ -32,7 +32,7 @@ import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
-import { resolveSettingsFromManifests } from '../../stack/settings.ts';
+import { describeServiceOrigin, resolveSettingsFromManifests } from '../../stack/settings.ts';
 import { createStack, type RunnableStack } from '../../stack/stack.ts';
 import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
@@ -79,6 +79,8 @@ export interface StacksRun {
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
   readonly claims: ClaimRegistry;
+  /** Which host each stack read so far is at, and what sets it, by its folder. For errors of the service. */
+  readonly services: Map<string, string | undefined>;
   /** Asks git, once in a run, which commits of its target branch a pull request lacks. */
   readonly findMissing: (tree: StackTree) => ReturnType<typeof findMissingCommits>;
   /** Lists the stacks of the repository around those of the run, which it reads once. */
@@ -128,6 +130,7 @@ export async function withStacks(
   const notes = {
     planned: createPlannedResources(),
     claims: new ClaimRegistry(),
+    services: new Map<string, string | undefined>(),
     findMissing: createMissingCommitsLookUp(context),
     listAround: createStacksAroundLookUp(
       { tree: selected.tree, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
@@ -202,7 +205,7 @@ export async function forEachStack(
   run: StacksRun,
   task: (folder: StackFolder) => Promise<StackResult>,
 ): Promise<readonly StackReportPart[]> {
-  const { selected, command, signal, context } = run;
+  const { selected, signal, context } = run;
   const parts = new Map<StackFolder, StackReportPart>();
   const { ordered, circles } = orderStacks(selected.stacks);
   const groups = [...Map.groupBy(ordered, (folder) => createAccountKeyContainingSecret(folder, context)).values()];
@@ -215,7 +218,7 @@ export async function forEachStack(
     isOfMany(run)
       ? perform(folder).catch((error: unknown) => {
           if (error instanceof ArtifactFileError) throw error;
-          return createFailedStack(error, folder, command);
+          return createFailedStack(error, folder, run);
         })
       : perform(folder);
   await Promise.all(
@@ -242,12 +245,17 @@ export function createStackReportPart(
   return { name, folder, keyEnv, report, exitCode, options };
 }
 
-export function createFailedStack(error: unknown, { name, file }: StackFolder, command: string): StackResult {
+export function createFailedStack(
+  error: unknown,
+  { name, file, folder }: StackFolder,
+  { command, services }: Pick<StacksRun, 'command' | 'services'>,
+): StackResult {
+  const service = services.get(folder);
   const place = { file, line: 1, column: 1 };
   return {
     report: {
       about: 'failure',
-      failure: { command, stack: name || undefined, ...getReportedErrorPart(error) },
+      failure: { command, stack: name || undefined, service, ...getReportedErrorPart(error) },
     },
     exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },
@@ -269,6 +277,9 @@ export async function openStackFolder(
   });
   const { state, locate } = read;
   const settings = resolveSettingsFromManifests({ flags }, context, state.stack.layers);
+  const service = describeServiceOrigin({ flags, env: context.env, layers: state.stack.layers });
+  run.services.set(selected.folder, service);
+  if (!isOfMany(run)) context.onSubject?.({ service });
   if (command === 'get' || command === 'drift') refuseMissingDataFile(settings, context);
   const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };

@@ -133,19 +133,24 @@ export function listLines(excerpt: string | undefined): readonly string[] {
 /** An error that is not a diagnostic. */
 type ErrorView = Omit<ErrorBlock, 'block'>;
 
-export function createFailureView({ command, diagnostics = [], error }: Failure): FailureView {
+export function createFailureView(failure: Failure): FailureView {
+  const { diagnostics = [], error } = failure;
   return {
     findings: diagnostics.map(toFinding),
-    error: error && createErrorView(error, command),
+    error: error && createErrorView(error, failure),
   };
 }
 
-function createErrorView(error: NonNullable<Failure['error']>, command: string | undefined): ErrorView {
+function createErrorView(error: NonNullable<Failure['error']>, { command, service }: Failure): ErrorView {
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
     return withRemedy(
-      [message, ...(READING.has(command ?? '') ? [UNREAD] : [])],
+      [
+        message,
+        ...(service !== undefined && isAboutConnection(error) ? [toPrintable(service)] : []),
+        ...(READING.has(command ?? '') ? [UNREAD] : []),
+      ],
       findServiceErrorRemedy(error, command),
     );
   }
@@ -153,6 +158,11 @@ function createErrorView(error: NonNullable<Failure['error']>, command: string |
     [message, ...toPrintableLines(error.stack ?? '')],
     'This is a bug in edgewise. Please report it with the lines above.',
   );
+}
+
+/** Whether the host or the API key may be the wrong one. */
+function isAboutConnection(error: ApiError | NetworkError): boolean {
+  return error instanceof ApiError ? error.isAuthentication || error.response.status === 404 : error.isUnsent;
 }
 
 function withRemedy(lines: readonly string[], remedy: string | undefined): ErrorView {
@@ -168,12 +178,13 @@ const UNREAD = 'Not all live resources could be read, so there is no plan. Nothi
 
 /** The remedy for an error response of the service. Undefined unless it is about the API key, or a kind that is not there. */
 export function findServiceErrorRemedy(error: Error, command?: string): string | undefined {
+  if (error instanceof NetworkError && error.isUnsent) return 'Check the base URL, and whether the service runs.';
   if (!(error instanceof ApiError)) return undefined;
   const kind = findDeniedKind(error.response);
   const [check, owner] = error.isAuthentication
     ? ['Check the API key and its permissions.', 'account']
     : ['Check the base URL.', 'service'];
-  if (kind === undefined) return error.isAuthentication ? check : undefined;
+  if (kind === undefined) return error.isAuthentication || error.response.status === 404 ? check : undefined;
   const others = OWNED_KINDS.filter((other) => other !== kind).map(({ name }) => name);
   const way =
     command === 'export'

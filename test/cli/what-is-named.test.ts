@@ -1,0 +1,65 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const FILES = { 'edgewise.yaml': `${STACK}${toEdge('postgres', 20001)}` };
+
+describe('a rejected request', () => {
+  it.each(['plan', 'get', 'drift', 'export'])('names the host, and what set it and the key: %s', async (command) => {
+    const { edgewise } = await createWorkspace(FILES);
+    const { exitCode, stderr, stdout } = await edgewise(`${command} --base-url https://api.test`, {
+      env: { EDGEWISE_API_KEY: 'wrong' },
+    });
+    expect(exitCode).toBe(4);
+    expect(`${stdout}${stderr}`).toContain(
+      'The host api.test is set by --base-url, and the API key by EDGEWISE_API_KEY.',
+    );
+  });
+
+  it('names the line of the Stack, in a run over many, too', async () => {
+    const stack = `${STACK}spec: { api: { base_url: "https://api.test/v9" } }\n`;
+    const { edgewise } = await createWorkspace({ 'a/edgewise.yaml': `${stack}${toEdge('postgres', 20001)}` });
+    for (const command of ['plan a', 'plan -R .']) {
+      const { exitCode, stderr, stdout } = await edgewise(command, { env: { EDGEWISE_BASE_URL: '' } });
+      expect(exitCode).toBe(1);
+      expect(`${stdout}${stderr}`).toMatch(/The host api\.test is set by spec\.api\.base_url \(a\/edgewise\.yaml:\d\)/);
+      expect(`${stdout}${stderr}`).toContain('Check the base URL.');
+    }
+  });
+});
+
+describe('a file that cannot be written', () => {
+  it.each(['-o none/plan.json', '--report json=none/plan.json'])('is one sentence and a remedy: %s', async (words) => {
+    const { edgewise, recorder } = await createWorkspace(FILES);
+    const { exitCode, stderr } = await edgewise(`plan ${words}`);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(
+      /^edgewise: The .* cannot be written: there is no folder none\.\nCreate it \(mkdir -p none\), or name another file\. Nothing was written\.\n$/,
+    );
+    expect(recorder.take()).toEqual([]);
+    const again = await createWorkspace(FILES);
+    mkdirSync(`${again.folder}/none`);
+    expect(await again.edgewise(`plan ${words}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('is named once if it is read-only', async () => {
+    const { edgewise, folder } = await createWorkspace({ ...FILES, 'plan.md': 'old' });
+    chmodSync(`${folder}/plan.md`, 0o444);
+    const { exitCode, stderr } = await edgewise('plan --report markdown=plan.md');
+    expect({ exitCode, said: stderr.match(/cannot be written/g)?.length }).toEqual({ exitCode: 3, said: 1 });
+    expect(stderr).toContain('plan.md is read-only');
+  });
+});
+
+describe('a server in memory', () => {
+  it('plans beside another folder with the same stack, which a kept one refuses', async () => {
+    const { edgewise } = await createWorkspace({
+      'all/a/edgewise.yaml': FILES['edgewise.yaml'],
+      'all/b/edgewise.yaml': FILES['edgewise.yaml'],
+    });
+    expect(await edgewise('plan all/a --base-url embedded:')).toMatchObject({ exitCode: 0 });
+    const { exitCode, stdout } = await edgewise('plan all/a --base-url embedded:account.json');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('duplicate-stack');
+  });
+});

@@ -144,6 +144,11 @@ export interface Sentence {
   readonly to?: 'violations' | 'diagnostics' | 'dangers' | undefined;
 }
 
+/** Whether a sentence is about the work of edgewise, such as the number of requests. Such sentences come last. */
+export function isEffort({ role, tone }: Sentence): boolean {
+  return role === 'fact' && tone === 'muted';
+}
+
 export type Block =
   | FindingsBlock
   | ErrorBlock

@@ -15,6 +15,7 @@ import type {
   ShownFinding,
   TableBlock,
 } from '../document.ts';
+import { isEffort } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { findUnmentionedAddress, listLines, listUnmentionedAddresses } from '../view/finding-wording.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
@@ -138,11 +139,6 @@ function renderSummary(document: Document, scope: string): Html {
     return html`<p class="conclusion">${isThere ? html`<a class="${look}" href="#${scope}${to}">${text}</a>` : text}.</p>\n`;
   };
   return html`${notes.map((note) => html`<p class="note">${note}</p>\n`)}${shown.map(say)}${steps}`;
-}
-
-/** Whether a sentence is about the work of edgewise, such as the number of requests. Such sentences come last. */
-function isEffort({ role, tone }: Sentence): boolean {
-  return role === 'fact' && tone === 'muted';
 }
 
 function renderEffort({ conclusion }: Document): Html {

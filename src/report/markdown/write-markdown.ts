@@ -5,6 +5,7 @@ import {
   type Document,
   type ErrorBlock,
   formatSummary,
+  isEffort,
   type ListBlock,
   listEntries,
   type MessagesBlock,
@@ -57,6 +58,8 @@ function* listSections(document: Document, options: MarkdownOptions): Generator<
     else if (block.block === 'part') yield* listPartSections(block, { ...options, parts });
     else yield* listBlockSections(block, { ...options, parts });
   }
+  const efforts = document.conclusion.filter(isEffort).map(({ text }) => toShortProse(text));
+  if (efforts.length > 0) yield createParagraph(efforts.join(' '));
   if (options.level === TOP_LEVEL && document.origin !== undefined)
     yield createParagraph(`<sub>${renderMarkdownText(document.origin)}</sub>`);
   yield* listCommandSections(document);
@@ -77,7 +80,7 @@ function createParagraph(text: string): Section {
 /** The summary, the limits and facts of the report, and the next steps. A part has its result in its heading. */
 function* listHeadSections(document: Document, { level }: MarkdownOptions): Generator<Section> {
   const { title, notes, conclusion, next } = document;
-  const facts = conclusion.filter(({ role }) => role === 'fact').map(({ text }: Sentence) => text);
+  const facts = conclusion.filter((one) => one.role === 'fact' && !isEffort(one)).map(({ text }: Sentence) => text);
   const isWhole = level === TOP_LEVEL;
   if (isWhole) yield createParagraph(renderSummary(document));
   const sentences = [...(isWhole || title === undefined ? [] : [`${title}.`]), ...notes, ...facts];

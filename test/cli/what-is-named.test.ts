@@ -1,7 +1,10 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { sendByHand } from '../by-hand.ts';
+import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
+const EDGE = 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
+const ROUTE = 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB';
 const FILES = { 'edgewise.yaml': `${STACK}${toEdge('postgres', 20001)}` };
 
 describe('a rejected request', () => {
@@ -61,5 +64,18 @@ describe('a server in memory', () => {
     const { exitCode, stdout } = await edgewise('plan all/a --base-url embedded:account.json');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('duplicate-stack');
+  });
+});
+
+describe('a plan to destroy', () => {
+  it('speaks of no drift', async () => {
+    const route = { edge_id: EDGE, id: ROUTE, request_headers: { add: { 'cache-control': 'no-store' } } };
+    const workspace = await createWorkspace({ 'a.yaml': STACK + toManifest('HTTPSEdgeRoute', 'web', route) });
+    const path = `/edges/https/${EDGE}/routes/${ROUTE}/request_headers`;
+    await sendByHand(workspace, 'PUT', path, { add: { 'cache-control': 'max-age=1' } });
+    const { stdout } = await workspace.edgewise('destroy --yes --report markdown=plan.md --report html=plan.html');
+    expect(stdout).toContain('request_headers: removed\n');
+    const reports = ['plan.md', 'plan.html'].map((file) => readFileSync(`${workspace.folder}/${file}`, 'utf8'));
+    expect(stdout + reports.join('')).not.toMatch(/drifted|revert/);
   });
 });

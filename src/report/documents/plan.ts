@@ -64,7 +64,7 @@ import { createDangerFinding, createFinding, describeFindings } from './findings
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan: whole, blocking }: PlanReport, options: FormatOptions): Document {
   const { isPart = false, scope = '', applyCommand } = options;
-  const plan = redactPlan({ ...whole, violations: blocking });
+  const plan = withoutDriftInDestroy(redactPlan({ ...whole, violations: blocking }));
   const { changes, diagnostics, writes, made } = plan;
   const names = collectPlanAddressesById(plan);
   const findPlace = createPlaceFinder(plan, options);
@@ -127,6 +127,16 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     addresses: changes.map(({ address }) => toPrintable(address)),
     version: plan.tool.version,
   };
+}
+
+/** A destroy removes what is live, and reverts nothing. */
+function withoutDriftInDestroy<P extends Plan>(plan: P): P {
+  if (plan.mode !== 'destroy') return plan;
+  const changes = plan.changes.map((change) => ({
+    ...change,
+    differences: change.differences.map((one) => ({ ...one, origin: 'manifest' as const })),
+  }));
+  return { ...plan, changes };
 }
 
 /** Deletes and replaces, dangers, and what an apply reverts. */

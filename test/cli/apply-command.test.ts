@@ -161,6 +161,17 @@ describe('the command that plan prints, run as printed', () => {
     );
   });
 
+  it('begins as edgewise was started here, and with its name elsewhere', async () => {
+    const { edgewise } = await createWorkspace({
+      'edge.yaml': `${REMOTE}${EDGE}`,
+      'node_modules/.bin/edgewise': '',
+    });
+    const { stdout } = await edgewise('plan edge.yaml --report markdown=plan.md', { env: BARE, terminal: 80 });
+    expect(stripVTControlCharacters(stdout)).toContain('To apply: npx --no-install edgewise apply edge.yaml\n');
+    const { stdout: comment } = await edgewise('plan edge.yaml --format markdown', { env: BARE });
+    expect(comment).toContain('\nedgewise apply edge.yaml\n');
+  });
+
   it('explains that manifests are read again if they came from standard input', async () => {
     const { edgewise } = await createWorkspace();
     const { stdout } = await edgewise('plan - --format markdown', { stdin: `${STACK}${EDGE}` });

@@ -21,7 +21,7 @@ export function configureShowCommand(command: Command, act: CommandBodyRunner): 
   }).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context);
-      const applyCommand = findPlanFileApplyCommand(file, plan, context.env);
+      const applyCommand = findPlanFileApplyCommand(file, plan, context);
       const report = { about: 'plan', plan, blocking: plan.violations } as const;
       const publication = { flags, exitCode: EXIT.success, locate: createLocateAtPlanFileStart(file) };
       return outputReport(report, { ...publication, applyCommand }, context);

@@ -6,6 +6,7 @@ import { findSetting, getFlagWord } from '../../settings/resolve.ts';
 import { NAMED_SETTINGS } from '../../settings/table.ts';
 import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
+import { detectInvocation } from '../output/new-files.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
@@ -13,6 +14,8 @@ export interface PlanRunToRepeat {
   readonly paths: readonly string[];
   readonly flags: PlanFlags;
   readonly env: Context['env'];
+  /** How edgewise was started here. Elsewhere, it is on PATH. */
+  readonly invocation?: string;
 }
 
 /** Flags that select some of the stacks. */
@@ -34,12 +37,11 @@ interface CommandLineOptions {
  * unknown: there, the line does without it.
  */
 export function createApplyCommandLine(
-  { paths, flags, env }: PlanRunToRepeat,
+  { paths, flags, env, invocation = 'edgewise' }: PlanRunToRepeat,
   { filter, out }: CommandLineOptions = {},
 ): CommandLine {
-  const format = (approved: string | undefined): string =>
-    [
-      'edgewise',
+  const format = (program: string, approved: string | undefined): string => {
+    const words = [
       'apply',
       ...(filter === undefined ? [] : listFilterWords(filter)),
       ...paths.map(escapePath),
@@ -48,13 +50,13 @@ export function createApplyCommandLine(
       ...listConnectionWords({ flags, env }),
       ...listPlanWords(flags),
       ...listConsentWords(flags),
-    ]
-      .map(quoteForShell)
-      .join(' ');
+    ];
+    return [program, ...words.map(quoteForShell)].join(' ');
+  };
   const isElsewhereToo = out !== undefined && !isAbsolute(out) && !normalize(out).startsWith('..');
   return {
-    line: format(out),
-    lineElsewhere: format(isElsewhereToo ? out : undefined),
+    line: format(invocation, out),
+    lineElsewhere: format('edgewise', isElsewhereToo ? out : undefined),
     readsInput: paths.includes('-'),
   };
 }
@@ -75,12 +77,20 @@ const MANIFESTS = 'MANIFESTS';
  * or `--retire`. Ignores these options, the service and the token sinks in the file, because an edited file
  * could get the user to paste them.
  */
-export function findPlanFileApplyCommand(file: string, plan: Plan, env: Context['env']): CommandLine | undefined {
+export function findPlanFileApplyCommand(
+  file: string,
+  plan: Plan,
+  context: Pick<Context, 'env' | 'cwd' | 'uid' | 'root'>,
+): CommandLine | undefined {
+  const { env } = context;
   const { options, targets: target, exclusions: exclude = [] } = plan;
   const { rotate, retire } = options;
   if (rotate.length + retire.length > 0) return undefined;
   const flags = { target, exclude, allowProtected: [] };
-  return createApplyCommandLine({ paths: [MANIFESTS], flags, env }, { out: file });
+  return createApplyCommandLine(
+    { paths: [MANIFESTS], flags, env, invocation: detectInvocation(context) },
+    { out: file },
+  );
 }
 
 /** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */

@@ -25,6 +25,7 @@ import { refuseToWriteUntrusted, resolveServiceSettings } from '../../stack/sett
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import { detectInvocation } from '../output/new-files.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { createApplyCommandLine } from './apply-command.ts';
 import {
@@ -266,13 +267,12 @@ function findApplyCommand(
   const { selected, paths, context } = run;
   const { out } = flags;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
+  const repeated = { flags, env: context.env, invocation: detectInvocation(context) };
   if (paths === undefined) {
     if (parts.some(isRefusedPart) || plans.every(({ writes }) => writes.length === 0)) return undefined;
-    const all = { paths: [selected.tree.root], flags, env: context.env };
-    return createApplyCommandLine(all, { filter: flags, out });
+    return createApplyCommandLine({ paths: [selected.tree.root], ...repeated }, { filter: flags, out });
   }
-  const planned = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
-  return createApplyCommandLine(planned, { out });
+  return createApplyCommandLine({ paths: paths.length === 0 ? ['.'] : paths, ...repeated }, { out });
 }
 
 /** Compares stacks with the live state. Sends GET requests only. */

@@ -116,13 +116,13 @@ export interface Change {
   readonly isOriginal?: true;
   readonly kind: string;
   readonly action: Action;
-  /** The reason, if the differences do not show it, such as "not in the manifests any more". */
+  /** For people, not to branch on. The reason, if the differences do not show it, such as "not in the manifests any more". */
   readonly reason?: string | undefined;
-  /** The fields that differ. Empty for a create: `desired` has all fields of the new resource. */
+  /** The fields that differ. Not to build requests: hidden values are not in it. Empty for a create: `desired` has all fields. */
   readonly differences: readonly Difference[];
   /**
    * Reasons to look twice at the change, sorted by group, then by severity. Absent if there are none. Part of the plan,
-   * so that every report shows the same dangers.
+   * so that every report shows the same dangers. Not to be computed again in a report, and none is a refusal.
    */
   readonly dangers?: readonly Danger[] | undefined;
   /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
@@ -162,7 +162,8 @@ export interface Change {
   readonly protect?: boolean;
   /**
    * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
-   * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long.
+   * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long. Not to decide
+   * what a stack may change.
    */
   readonly owner?: string | undefined;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */

@@ -119,32 +119,41 @@ interface PlanOrigin {
   readonly commit?: string | undefined;
 }
 
-/** What an apply of the manifests would do. Immutable, serialisable, and without secrets. */
+/**
+ * What an apply of the manifests would do. Immutable, serialisable, and without secrets. A plan that was read from a file
+ * is a limit, not an instruction: nothing in it may name a file, a program, a host or an option of a run. Each member says
+ * what else it may not be used for.
+ */
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
+  /** Not to decide what a plan means: only `format` does. */
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
-  /** When and from which commit the plan was created. Absent: unknown. */
+  /** When and from which commit the plan was created. Not to decide whether it is stale: compare it. Absent: unknown. */
   readonly made?: PlanOrigin;
+  /** Not to find the manifests, nor to claim what is live: ownership is in the mark of each resource. */
   readonly stack: string;
+  /** Only compared with that of the run, and shown. Not to send a request to: an edited file would get the API key. */
   readonly baseUrl: string;
   /** `destroy`: deletes everything, so the limit on deletes does not apply. `release`: only removes marks. */
   readonly mode: 'apply' | 'destroy' | 'release';
   /**
    * Settings of the run, without token sinks. The changes contain these, so that they are approved, and compared at
-   * apply.
+   * apply. Not to run with: a run resolves its own.
    */
   readonly settings: PlanSettings;
+  /** Compared and shown. Not a consent: the flags of the run that applies give it. */
   readonly options: PlanOptionSettings;
-  /** The addresses to which the plan is limited. Empty if it is not limited. */
+  /** The addresses to which the plan is limited. Not to limit the run that applies it. Empty if it is not limited. */
   readonly targets: readonly string[];
   /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
   readonly exclusions?: readonly string[] | undefined;
   /** Names of other stacks whose resources the plan takes over. */
   readonly takeOver: readonly string[];
+  /** To tell which files changed since. Not to read them: the run names what it reads. */
   readonly inputs: readonly ManifestFileDigest[];
   /** What is among the manifests and belongs to other tools. For readers. Absent if there is nothing. */
   readonly skipped?: SkippedCounts | undefined;
-  /** Maps the address of an `External` to the id that it names. For readers of the plan. */
+  /** Maps the address of an `External` to the id that it names. For readers of the plan, not for requests. */
   readonly externals: Readonly<Record<string, string>>;
   /**
    * Maps the address of an `External` to a resource of another stack. The id of that resource is known only after the
@@ -155,16 +164,19 @@ export interface Plan {
   readonly ownerLabel?: string | undefined;
   /** The salt of the digests in the changes. Absent if there are none. */
   readonly hiddenSalt?: string | undefined;
-  /** Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
+  /** What people approve, and what two plans are compared by. Not to send: `writes` are. Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */
   readonly changes: readonly Change[];
-  /** Sorted so that the writes can be sent one after another. */
+  /** Sorted so that they can be sent one after another. Not to say what changes: several may be for one change. */
   readonly writes: readonly Write[];
+  /** Their codes and severities decide; their texts may change, and nothing may depend on them. */
   readonly diagnostics: readonly Diagnostic[];
+  /** All of them, also those with consent. Not to refuse a plan as they are: `listBlockingViolations` applies the consents. */
   readonly violations: readonly SafetyViolation[];
   /** What an approved plan contains beyond this plan. Absent: nothing, or the plan was not compared with an approved one. */
   readonly done?: readonly DoneChange[];
-  /** The result of the rehearsal. Absent: the plan was not rehearsed, or has no writes. */
+  /** The result of the rehearsal. No proof that the service will accept the writes. Absent: the plan was not rehearsed, or has no writes. */
   readonly rehearsal?: Rehearsal;
+  /** For readers: not compared, and no limit on what an apply sends. */
   readonly requests: {
     /** Number of requests sent to read the live state. */
     readonly read: number;

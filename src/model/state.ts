@@ -111,18 +111,19 @@ export interface LiveResource {
   readonly createdAt: string;
   /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
+  /** Whose the resource is. Not to decide whether there is a difference, or a danger: a mark can be forged. */
   readonly mark: Mark | undefined;
   /** Why the mark in the metadata is invalid. `undefined` if the mark is valid or there is none. */
   readonly markError: string | undefined;
   /** The modules whose switch the response contained. Absent if there are none. */
   readonly switches?: readonly string[] | undefined;
-  /** Computed fields as the service sent them. Never contains a token. */
+  /** Computed fields as the service sent them. Never sent back, and hostile text when shown. Never contains a token. */
   readonly computed: Readonly<Record<string, Json>>;
 }
 
 /** The live resources that were read. Always complete: if reading fails, there is no live state. */
 export interface LiveState {
-  /** By kind. Has no entry for a kind that was not read. */
+  /** By kind. Has no entry for a kind that was not read: not to be taken for a kind without resources. */
   readonly resources: ReadonlyMap<string, readonly LiveResource[]>;
   /** HTTPS edges and routes with their modules, by the address of the manifest that attaches modules to them. */
   readonly attachments: ReadonlyMap<Address, LiveResource>;

@@ -66,7 +66,10 @@ interface WriteContent {
   readonly omitsStart?: true | undefined;
 }
 
-/** A request that changes something at the service: what is sent, for which change and why, after which writes. */
+/**
+ * A request that changes something at the service: what is sent, for which change and why, after which writes. Its id names
+ * it in results; it is never parsed. Its reason is for people. No member has a secret: an apply fills those in.
+ */
 export interface Write extends WriteTarget, WriteContent {
   readonly id: WriteId;
   /** The address of the change that this write is part of. */

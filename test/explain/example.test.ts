@@ -30,7 +30,7 @@ describe('edgewise explain --example', () => {
     expect(Object.keys(lifecycle)).toEqual(expect.arrayContaining(Object.keys(kind.lifecycle)));
     for (const [name, { type }] of kind.specFields)
       if (type.type === 'object')
-        expect(Object.keys(spec[name])).toEqual(expect.arrayContaining(required(type.fields)));
+        expect(Object.keys(spec[name])).toEqual(expect.arrayContaining([...required(type.fields)]));
   });
 
   it.each(['', 'no-backend', 'TCPEdge.backend', 'TCPEdge --format json'])('needs one kind: %s', async (words) => {
@@ -41,7 +41,7 @@ describe('edgewise explain --example', () => {
   });
 });
 
-/** What a module must have, and what it has beside that the service does not choose. */
+/** The names of the fields that a module must have. */
 function required(fields: Readonly<Record<string, { readonly required: boolean }>>): readonly string[] {
   return Object.keys(fields).filter((name) => fields[name]?.required === true);
 }

@@ -69,6 +69,11 @@ export interface StackOptions extends ServiceSettingOptions, Pick<ClientOptions,
  * Opens a stack as the command line does: reads and checks its manifests, and resolves the settings of its service.
  * Sends no request. Rejects with `InvalidManifests`, which lists every mistake, and with `StackError` for invalid
  * settings.
+ * @example
+ * const stack = await openStack({ paths: ['manifests'], baseUrl: 'https://api.example.com' });
+ * const plan = await stack.plan();
+ * const { outcomes } = await stack.apply(plan);
+ * await stack.close();
  */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { manifests = [], paths = manifests.length > 0 ? [] : ['.'], policies: apart = [] } = options;

@@ -72,6 +72,9 @@ export interface StartedApply {
  * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
  * creation. Does not check whether the plan is still right. Never rejects because of the service or the network:
  * failures are in the result.
+ * @example
+ * const { outcomes } = await applyPlan(plan, context);
+ * console.log(outcomes.map(({ outcome, write }) => `${write.address} ${outcome}`));
  */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const started = startApply(plan, context);

@@ -83,7 +83,16 @@ export interface TokenSinks {
   readonly rescue: TokenSink;
 }
 
-/** Creates the sinks that the settings configure. Runs no command and writes nothing. */
+/**
+ * Creates the sinks that the settings configure. Runs no command and writes nothing.
+ * @example
+ * const sinks = createTokenSinks(desired.stack.tokens, {
+ *   cwd: process.cwd(),
+ *   uid: process.getuid?.(),
+ *   env: process.env,
+ *   temporaryFolder: tmpdir(),
+ * });
+ */
 export function createTokenSinks(settings: TokenSettings, context: SinkContext): TokenSinks {
   const sinks = new Map<SinkSettings, TokenSink>();
   const find = (name: string): TokenSink | undefined => {
@@ -150,6 +159,9 @@ function createSinkEnvironment(env: SinkContext['env'], recipient?: TokenCredent
  * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The boundary is
  * checked before each use, because a folder may have been replaced by a symbolic link; `test` warns about a folder of
  * another user. Default: the working folder of the process; owners are not checked.
+ * @example
+ * const sink = createDirectorySink('tokens', undefined, { file: '{name}.token' });
+ * await sink.test();
  */
 export function createDirectorySink(
   directory: string,
@@ -264,7 +276,11 @@ async function withFolderName<T>(shown: string, act: () => Promise<T>): Promise<
   }
 }
 
-/** Creates the sink for tokens whose own sink failed: each token gets a new private folder below `parent`. */
+/**
+ * Creates the sink for tokens whose own sink failed: each token gets a new private folder below `parent`.
+ * @example
+ * const sink = createRescueSink(tmpdir()); // for a token that no other sink took
+ */
 export function createRescueSink(parent: string): TokenSink {
   return {
     test: async () => {

@@ -136,7 +136,12 @@ export interface ReliedState {
   readonly prepare: (shown: JsonObject | null) => Promise<JsonObject | undefined>;
 }
 
-/** Creates a client. Throws `TypeError` for an invalid base URL, API key or version header. */
+/**
+ * Creates a client. Throws `TypeError` for an invalid base URL, API key or version header.
+ * @example
+ * const { send } = createUndiciTransport();
+ * const client = createClient({ send, baseUrl, apiKey, versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 });
+ */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, versionHeader, pageSize } = options;
   const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey) ?? checkVersionHeader(versionHeader);

@@ -23,6 +23,8 @@ export interface LiveRequest {
  * Reads resources from the service: one request for each page of a kind's list, one for each module, and one for each
  * resource that a list lacks although another resource refers to it. The result is complete and never contains a token.
  * On the first failure, rejects and starts no further request.
+ * @example
+ * const live = await readLive(client, createReadRequest(desired, []));
  */
 export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;

@@ -41,6 +41,8 @@ export interface ClosableTransport {
  * Creates a transport. Unlike `fetch`, it sends each request once whatever the status, and does not follow redirects.
  * Reuses connections. Uses HTTP/1.1 only: a connection then carries one request at a time, so a lost connection
  * affects one known request.
+ * @example
+ * const { send, close } = createUndiciTransport();
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
@@ -193,6 +195,8 @@ export interface FetchTransportOptions {
 /**
  * Creates a transport for platforms other than Node, and for tests and tracing that wrap `fetch`. Looks up the global
  * `fetch` on each call. Follows redirects only if the request says so.
+ * @example
+ * const stack = await openStack({ paths: ['manifests'], transport: createFetchTransport({ timeoutMs: 10_000 }) });
  */
 export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptions = {}): Transport {
   return async (request) => {

@@ -82,6 +82,8 @@ export interface ExportResult {
 /**
  * Exports unmanaged resources, resources of `options.stack`, and attached modules. `leftOut` lists the resources that
  * cannot be exported.
+ * @example
+ * const { resources, leftOut } = exportLive(live, { stack: 'production' });
  */
 export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
   const state = options.names && findStateResources(options.names);
@@ -505,6 +507,8 @@ interface LayoutOptions {
 /**
  * Returns one file per document, so that a review shows each resource in a file of its own. The first file starts with
  * the preface.
+ * @example
+ * for (const { path, text } of createFilePerDocument(exportLive(live))) await writeFile(path, text);
  */
 export function createFilePerDocument(
   { documents, preface }: ExportResult,
@@ -517,7 +521,11 @@ export function createFilePerDocument(
   });
 }
 
-/** Renders an export as one multi-document YAML text. */
+/**
+ * Renders an export as one multi-document YAML text.
+ * @example
+ * console.log(renderSingleFile(exportLive(live)));
+ */
 export function renderSingleFile({ documents, preface }: ExportResult): string {
   return `${renderPreface(preface)}${documents.map(({ text }) => text).join('---\n')}`;
 }

@@ -46,7 +46,12 @@ export class TerraformStateError extends Error {
   }
 }
 
-/** Parses a state. Throws `TerraformStateError`. */
+/**
+ * Parses a state. Throws `TerraformStateError`.
+ * @example
+ * const names = parseTerraformState(await readFile('terraform.tfstate'));
+ * const exported = exportLive(live, { names });
+ */
 export function parseTerraformState(bytes: Uint8Array): TerraformState {
   const document = parseDocument(bytes);
   if ('encrypted_data' in document)

@@ -17,6 +17,10 @@ export type PlanFileContent = Omit<Plan, 'format' | 'writes'> & {
   readonly writes: readonly PlanFileWrite[];
 };
 
+/**
+ * @example
+ * const { totals, dangers } = createPlanFileContent(plan);
+ */
 export function createPlanFileContent({ format: _, ...plan }: Plan): PlanFileContent {
   return {
     ...plan,

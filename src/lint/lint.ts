@@ -32,7 +32,11 @@ export interface LintOptions {
   readonly isForPlan?: boolean;
 }
 
-/** Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted. */
+/**
+ * Returns the findings of all rules, sorted by position. With `isForPlan`, the warnings are last and unsorted.
+ * @example
+ * const diagnostics = lintManifests(desired, { now: new Date() });
+ */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = { settings: state.stack.lint, now: options.now, names: createIdNames(state) };

@@ -74,6 +74,12 @@ export interface LoadedSources extends LoadedManifestSources {
  * Reads files, folders (recursively, names sorted) and standard input (`-`). Reads each real file once. In folders,
  * reads only `*.yaml`, `*.yml` and `*.json`. Skips hidden files, node_modules, and files of edgewise, kustomize and
  * other tools. If a folder contains a `Stack`, skips subfolders that contain another `Stack`.
+ * @example
+ * const { sources, diagnostics } = await readManifestFiles(['manifests'], {
+ *   cwd: process.cwd(),
+ *   uid: process.getuid?.(),
+ *   readStdin: async () => new Uint8Array(),
+ * });
  */
 export async function readManifestFiles(
   paths: readonly string[],
@@ -439,6 +445,8 @@ interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'uid' | 'budget'> {
 /**
  * Creates a reader of files that manifests name. A path is relative to the folder of the manifest, or for standard
  * input to the working folder.
+ * @example
+ * const readFile = createFieldFileReader({ cwd: process.cwd(), uid: process.getuid?.() });
  */
 export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
   const {

@@ -110,7 +110,13 @@ interface FoundStack {
   readonly locate: LocateInDocument;
 }
 
-/** Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws. */
+/**
+ * Turns manifests into the desired state, and reports every mistake as a diagnostic. Never throws.
+ * @example
+ * const { state, diagnostics } = validateManifests([{ file: 'made.yaml', text }], {
+ *   env: { variables: {}, offered: [] },
+ * });
+ */
 export function validateManifests(given: readonly ManifestContent[], options: ValidateOptions): ValidatedManifests {
   const sources = given.map(toSource);
   // Diagnostics may quote all text from a program, because a program passes only manifests as text.

@@ -39,6 +39,10 @@ export class ConcealedValue {
 export type SecretValue = ConcealedValue & { readonly template: string };
 export type HiddenValue = ConcealedValue & { readonly template: undefined; readonly number: number };
 
+/**
+ * @example
+ * const shown = isConcealed(value) ? '(hidden)' : value;
+ */
 export function isConcealed(value: unknown): value is ConcealedValue {
   return value instanceof ConcealedValue;
 }

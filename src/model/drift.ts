@@ -130,7 +130,11 @@ export interface OwnershipCoverage {
   readonly share: number;
 }
 
-/** Whether a resource is not in sync or there is an error. `violations` do not count: they only block an apply. */
+/**
+ * Whether a resource is not in sync or there is an error. `violations` do not count: they only block an apply.
+ * @example
+ * process.exitCode = hasDrift(drift) ? 2 : 0;
+ */
 export function hasDrift({ changes, diagnostics }: Drift): boolean {
   return changes.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
 }
@@ -140,7 +144,11 @@ export function isEveryTargetCompared({ diagnostics }: Drift): boolean {
   return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
-/** Counts the live resources by owner. Attached modules do not count as resources. */
+/**
+ * Counts the live resources by owner. Attached modules do not count as resources.
+ * @example
+ * const coverage = countResourcesByOwner(drift);
+ */
 export function countResourcesByOwner({ changes, kinds, unowned }: Drift): OwnershipCoverage {
   const isOurs = ({ live, kind, state }: DriftedChange) =>
     live !== undefined && state !== 'unowned' && kinds.includes(kind);

@@ -292,7 +292,11 @@ export interface PlanComparison {
   readonly done: readonly DoneChange[];
 }
 
-/** Whether both plans do the same, apart from what is done already. Then an approval of one covers the other. */
+/**
+ * Whether both plans do the same, apart from what is done already. Then an approval of one covers the other.
+ * @example
+ * if (!isSamePlan(comparePlans(approved, plan))) console.error('not as approved');
+ */
 export function isSamePlan({ members, more, less }: PlanComparison): boolean {
   return members.length + more.length + less.length === 0;
 }

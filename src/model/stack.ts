@@ -14,7 +14,11 @@ export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
 
 const RATE_LIMIT = new RegExp(RATE_LIMIT_PATTERN);
 
-/** Parses a rate limit such as `120/60s`. `undefined` if the text is not a rate limit. */
+/**
+ * Parses a rate limit such as `120/60s`. `undefined` if the text is not a rate limit.
+ * @example
+ * const limit = parseRateLimit('120/60s'); // { requests: 120, windowMs: 60000 }
+ */
 export function parseRateLimit(text: string): RateLimit | undefined {
   const [, requests, seconds] = RATE_LIMIT.exec(text) ?? [];
   if (requests === undefined || seconds === undefined) return undefined;
@@ -26,7 +30,11 @@ export function formatRateLimit({ requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs / 1000}s`;
 }
 
-/** Returns the minimum time for `count` requests, in milliseconds. The requests in the first window need no time. */
+/**
+ * Returns the minimum time for `count` requests, in milliseconds. The requests in the first window need no time.
+ * @example
+ * const waitMs = computeMinimumRequestTimeMs(plan.requests.apply, { requests: 120, windowMs: 60_000 });
+ */
 export function computeMinimumRequestTimeMs(count: number, { requests, windowMs }: RateLimit): number {
   return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
 }

@@ -9,6 +9,8 @@ export type Transport = (request: Request) => Promise<Response>;
 /**
  * Converts a `Transport` to a `Send`. Does not follow redirects, because the redirected request would carry the API
  * key. Rejects with `NetworkError` if the response body is longer than `maxBytes`.
+ * @example
+ * const send = toSend(fetch);
  */
 export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
   return async (request) => {
@@ -35,7 +37,11 @@ interface RequestBodyOptions {
   readonly onBroken?: (request: Pick<HttpRequest, 'method' | 'url'>, error: unknown) => HttpResponse;
 }
 
-/** Converts a `Send` to a `Transport`. */
+/**
+ * Converts a `Send` to a `Transport`.
+ * @example
+ * const transport = toTransport(createUndiciTransport().send);
+ */
 export function toTransport(
   send: Send,
   { maxBytes = MAX_BODY_BYTES, onBroken = rethrow }: RequestBodyOptions = {},

@@ -30,6 +30,8 @@ export interface DriftInput {
 /**
  * Reads a plan in the other direction: what happened at the service since the last apply. `plan` covers the whole stack
  * and is never applied.
+ * @example
+ * const drift = computeDrift(plan, { live, desired, now: new Date() });
  */
 export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
   const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;

@@ -24,6 +24,9 @@ import { listUnknownSecretWarnings } from './unknown-secrets.ts';
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
  * not affect the plan. A plan with an error among its diagnostics has no writes. `decided`: the decisions for the same
  * input, if they were made already.
+ * @example
+ * const plan = createPlan(input);
+ * console.log(plan.changes.map(({ action, address }) => `${action} ${address}`));
  */
 export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, exclusions = [] } = input;

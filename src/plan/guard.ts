@@ -52,7 +52,11 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
   return [...protect, ...listMissingManifests(input), ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
-/** Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values. */
+/**
+ * Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values.
+ * @example
+ * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [] });
+ */
 export function listBlockingViolations(
   violations: readonly SafetyViolation[],
   allowances: Allowances,

@@ -55,6 +55,8 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
 /**
  * The desired state of `destroy`: without resources, and without the modules that manifests attach. Modules that no
  * manifest sets are left alone.
+ * @example
+ * const plan = createPlan({ ...input, desired: createDestroyState(desired), mode: 'destroy' });
  */
 export function createDestroyState(desired: DesiredState): DesiredState {
   const attached = [...desired.resources].filter(([, { kind }]) => getKind(kind).role === 'attached');
@@ -74,6 +76,8 @@ function withoutModules(resource: DesiredResource): DesiredResource {
 
 /**
  * The desired state of a release: no resources. A release needs no manifests, because it names resources by address.
+ * @example
+ * const nothing = omitAllDesiredResources(desired);
  */
 export function omitAllDesiredResources(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };

@@ -20,6 +20,8 @@ export interface ReadRequest {
 /**
  * Returns the reads for a plan of these manifests. Without targets, every kind that the stack uses is listed, because
  * resources to prune may be of any kind.
+ * @example
+ * const live = await readLive(client, createReadRequest(desired, ['TCPEdge/postgres']));
  */
 export function createReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
   const wanted = findTargetClosure(desired, targets);

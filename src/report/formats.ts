@@ -121,7 +121,12 @@ export async function loadStacksReportWriter(name: FormatName): Promise<ReportWr
   return withoutJobCommands(name, await getFormat(name).loadForStacks());
 }
 
-/** Like `loadReportWriter`, for a report as one text. Rejects with `RangeError` if there is no such format. */
+/**
+ * Like `loadReportWriter`, for a report as one text. Rejects with `RangeError` if there is no such format.
+ * @example
+ * const render = await loadReportRenderer('markdown');
+ * const text = render({ about: 'drift', drift }, { color: false, width: 0, verbose: false });
+ */
 export async function loadReportRenderer(name: FormatName): Promise<ReportRenderer> {
   const write = await loadReportWriter(name);
   return (report, options) => [...write(report, options)].join('');

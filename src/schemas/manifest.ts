@@ -16,6 +16,8 @@ import { ENVIRONMENT_REFERENCE_PATTERN } from './text.ts';
  * schema describes documents of all kinds. The schema accepts everything that edgewise accepts. Edgewise also checks
  * rules that JSON Schema cannot express: lengths in bytes, the targets of references, and RE2 syntax. Throws an
  * `InvariantError` for an unknown kind.
+ * @example
+ * const schema = createManifestJsonSchema('TCPEdge');
  */
 export function createManifestJsonSchema(kind?: string): JsonObject {
   const schema =

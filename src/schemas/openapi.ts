@@ -281,6 +281,8 @@ function canConflict({ action, kind }: Operation): boolean {
 /**
  * Creates the OpenAPI 3.1 document of the API, with every response that the bundled server may send. `versionHeader`:
  * the name of the request header that contains the API version.
+ * @example
+ * const document = createOpenApiDocument({ versionHeader: 'Service-Version' });
  */
 export function createOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
   return {

@@ -158,7 +158,11 @@ const RESULT_SCHEMA = z
       'What a run found or did, for each of its stacks. A plan file has one stack. Contains no secrets: a hidden value is {"$hidden": number} or {"$secret": text}, and each other key that begins with $ has one more $.',
   });
 
-/** The published JSON Schema of results, draft 2020-12. */
+/**
+ * The published JSON Schema of results, draft 2020-12.
+ * @example
+ * const schema = createResultJsonSchema();
+ */
 export function createResultJsonSchema(): JsonObject {
   return z.toJSONSchema(RESULT_SCHEMA, { io: 'input' }) as JsonObject; // the type allows undefined, but the values never contain it
 }

@@ -18,6 +18,8 @@ export interface PlanFileEntry {
 /**
  * Parses the text of a plan file. `name` is its name in messages. Throws `StackError` with the first error if it is
  * invalid. A plan file approves; it cannot do anything by itself, so it is not checked further.
+ * @example
+ * const approved = parsePlan(await readFile('plan.json', 'utf8'), 'plan.json');
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
   const { plan, failure } = parsePlanFileEntry(text, name);

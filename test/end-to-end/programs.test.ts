@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as library from '../../src/index.ts';
 import { createServer, listen, parseServerSeed } from '../../src/server/index.ts';
 import { listCodeBlocks } from '../docs/documents.ts';
 
@@ -18,6 +19,47 @@ const ENTRIES: Readonly<Record<string, string>> = {
 
 const PROGRAMS = listCodeBlocks('ts').map(({ place, text }, index) => ({ place, text, file: `program-${index}.ts` }));
 
+/** The values that the examples of exports begin with. */
+const GIVEN: Readonly<Record<string, string>> = {
+  ...{ apiKey: 'string', baseUrl: 'string', text: 'string', value: 'unknown' },
+  ...{ approved: 'Plan', client: 'Client', context: 'ApplyContext', desired: 'DesiredState', drift: 'Drift' },
+  ...{ input: 'PlanInput', live: 'LiveState', plan: 'Plan', result: 'ApplyResult' },
+};
+
+const FUNCTIONS = Object.entries(library).flatMap(([name, value]) =>
+  typeof value === 'function' && !/^class\b/.test(String(value)) ? [name] : [],
+);
+
+/** Finds the example in the comment of an exported function. */
+function findExample(name: string, sources: string): string {
+  const comment = new RegExp(`@example\\n((?: \\*.*\\n)+?) \\*/\\nexport (?:async )?function ${name}\\b`).exec(
+    sources,
+  )?.[1];
+  return (comment ?? '').replace(/^ \* ?/gm, '  ');
+}
+
+/** Writes the examples of all exported functions as one program, each in a function that returns what it declares. */
+function renderExamplesOfExports(): string {
+  const sources = globSync('src/**/*.ts')
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const types = [...new Set(Object.values(GIVEN))].filter((type) => /^[A-Z]/.test(type));
+  const examples = FUNCTIONS.map((name) => {
+    const code = findExample(name, sources);
+    const declared = Array.from(
+      code.matchAll(/const (?:\{ ([^}]*) \}|(\w+)) =/g),
+      ([, names, one]) => names ?? one ?? '',
+    );
+    return `export async function try_${name}() {\n${code}  return [${declared.join(', ')}];\n}\n`;
+  });
+  return [
+    "import { readFile, writeFile } from 'node:fs/promises';\nimport { tmpdir } from 'node:os';",
+    `import { ${FUNCTIONS.join(', ')}, ${types.map((type) => `type ${type}`).join(', ')} } from 'edgewise';`,
+    ...Object.entries(GIVEN).map(([name, type]) => `declare const ${name}: ${type};`),
+    ...examples,
+  ].join('\n');
+}
+
 describe('programs in documents', () => {
   let folder: string;
 
@@ -28,6 +70,7 @@ describe('programs in documents', () => {
     const tsconfig = { extends: resolve('tsconfig.json'), include: ['*.ts'], exclude: [] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
     for (const { file, text } of PROGRAMS) writeFileSync(join(folder, file), withSources(text));
+    writeFileSync(join(folder, 'exports.ts'), withSources(renderExamplesOfExports()));
   });
 
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,8 +82,15 @@ describe('programs in documents', () => {
     return stdout;
   }
 
-  it('have no type errors', { timeout: 180_000 }, async () => {
+  it('have no type errors, nor have the examples of exported functions, of which each has one', {
+    timeout: 180_000,
+  }, async () => {
     expect(PROGRAMS).toHaveLength(8);
+    const sources = globSync('src/**/*.ts')
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    expect(FUNCTIONS.length).toBeGreaterThan(35);
+    expect(FUNCTIONS.filter((name) => findExample(name, sources).trim() === '')).toEqual([]);
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });
 

@@ -33,6 +33,7 @@ const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise show my\t', ['show', 'my plan.json']],
   ['edgewise plan --report=json=mani\tplan.json', ['plan', '--report=json=manifests/plan.json']],
   ['edgewise plan --report ht\treport.html', ['plan', '--report', 'html=report.html']],
+  ['edgewise explain TCPEdge.ip_restriction.ip\t', ['explain', 'TCPEdge.ip_restriction.ip_policy_ids']],
   ['edgewise plan -R manifests --stack te\t', ['plan', '-R', 'manifests', '--stack', 'test']],
   ['edgewise plan --base-url emb\taccount.json', ['plan', '--base-url', 'embedded:account.json']],
 ];

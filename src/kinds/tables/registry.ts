@@ -43,6 +43,10 @@ export function formatKindTitles(isMeant: (kind: Kind) => boolean): string {
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
+/**
+ * @example
+ * const fields = Object.keys(findKind('TCPEdge')?.fields ?? {});
+ */
 export function findKind(name: string): Kind | undefined {
   return BY_NAME.get(name);
 }

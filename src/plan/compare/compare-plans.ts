@@ -44,6 +44,8 @@ import { CHANGE_MEMBERS, listMemberDifferences, PLAN_MEMBERS } from './plan-memb
  * The one definition of "as approved". Compares a plan with an earlier one: each field with its values before and
  * after, dangers, and the members in `plan-members.ts`. With `evidence`, the live resources from which `after`
  * was made, what `before` contains and is live already counts as done, not as missing.
+ * @example
+ * const { more, less, members } = comparePlans(approved, plan);
  */
 export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence): PlanComparison {
   const state = evidence && createApprovalState(before, after, evidence);

@@ -135,7 +135,11 @@ export function createResultEntry(report: Report): ResultEntry {
   }
 }
 
-/** Renders a plan file, as the published schema of results describes it. Equal plans give equal text. */
+/**
+ * Renders a plan file, as the published schema of results describes it. Equal plans give equal text.
+ * @example
+ * await writeFile('plan.json', renderPlanJson(plan));
+ */
 export function renderPlanJson(
   plan: Plan,
   {
@@ -157,7 +161,11 @@ function createPlanEntry(plan: Plan, blocking: readonly SafetyViolation[]): Resu
   return { stack, keyEnv: settings.keyEnv, ok, plan: createPlanFileContent(redactPlan(plan)) };
 }
 
-/** A JSON document with the plan and the result of its apply. */
+/**
+ * A JSON document with the plan and the result of its apply.
+ * @example
+ * const json = renderApplyJson(plan, result);
+ */
 export function renderApplyJson(plan: Plan, result: ApplyResult, more: ApplyFailure = {}): string {
   return renderResultJson(plan.mode, [createApplyEntry(numberPlan(plan), result, more)]);
 }

@@ -97,7 +97,7 @@ describe('release', () => {
 
       ### The plan
 
-      Plan to release from stack test on \`https://api.test\`. Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
+      Plan to release from stack test on \`https://api.test\`.
 
       > [!CAUTION]
       > **1 danger (1 ownership)**
@@ -107,6 +107,8 @@ describe('release', () => {
       |  | Resource | What |
       | --- | --- | --- |
       | \`«\`&nbsp;release | \`TCPEdge/a\`<br>\`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
+
+      Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
 
       <sub>2026\\-03-01 12:&#8203;00 UTC · edgewise VERSION</sub>
       "

@@ -10,6 +10,20 @@ describe('documents', () => {
     expect(local.filter((link) => !linkExists(file, link))).toEqual([]);
   });
 
+  it('link in the package only to what is packed', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const packed = ['README.md', 'LICENSE', 'package.json', ...files.filter((name: string) => !name.startsWith('!'))];
+    const isPacked = (path: string) => packed.some((name) => path === name || path.startsWith(`${name}/`));
+    const broken = [...DOCUMENTS]
+      .filter(([file]) => isPacked(file) && !file.startsWith('examples/try'))
+      .flatMap(([file, document]) =>
+        Array.from(document.matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) => join(dirname(file), link)).filter(
+          (path) => !path.includes(':') && !isPacked(path),
+        ),
+      );
+    expect(broken).toEqual([]);
+  });
+
   it.each([...DOCUMENTS])('%s names existing files', (_, document) => {
     const named = Array.from(
       document.matchAll(/`((?:src|test|schemas|examples|docs|\.ci)\/[\w./-]+)`/g),

@@ -93,8 +93,8 @@ async function explainTopic(
 function printExample(topic: string | undefined, { format }: FormatFlags, context: Context): ExitCode {
   const example = topic === undefined ? undefined : findExampleManifest(topic);
   if (example === undefined || format !== 'text')
-    throw new CommandError('--example prints a manifest of one kind, as YAML.', {
-      exitCode: EXIT.invalid,
+    throw new StackError('--example prints a manifest of one kind, as YAML.', {
+      reason: 'invalid',
       remedy: `Name a kind, such as edgewise explain ${EXAMPLE_KINDS[0]} --example, without --format. The kinds are ${DOCUMENT_KINDS.join(', ')}.`,
     });
   context.stdout.write(example);

@@ -42,10 +42,10 @@ export async function runClient(
   expect([...called].sort()).toEqual(operations.map(({ id }) => id).sort());
 }
 
-/** Creates a folder with the documents and the sources to compile. */
+/** Creates a folder with the document and the sources to compile. */
 export async function createClientFolder(...files: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-clients-'));
-  for (const name of ['openapi.json', 'openapi-3.0.json']) await cp(join('schemas', name), join(folder, name));
+  await cp('schemas/openapi.json', join(folder, 'openapi.json'));
   for (const file of files) await cp(join(FIXTURES, file), join(folder, basename(file)));
   return folder;
 }

@@ -56,19 +56,24 @@ export type Task = {
     }
 );
 
-/** What the worker reports about a task: each request and the progress of an apply, then the outcome. */
+/** What the worker reports about a task: each request and the progress of an apply, then the outcome, and at last what is shown on request. */
 export type TaskEvent =
   | { readonly type: 'request'; readonly line: string }
   | { readonly type: 'progress'; readonly done: number; readonly total: number }
-  | { readonly type: 'end'; readonly outcome: Outcome };
+  | { readonly type: 'end'; readonly outcome: Outcome }
+  | { readonly type: 'texts'; readonly texts: Texts };
+
+/** A report in the other formats. */
+export interface Texts {
+  readonly text: string;
+  readonly markdown: string;
+  readonly json: string;
+}
 
 /** The result of a task. */
 export interface Outcome {
   readonly about: Report['about'];
   readonly html: string;
-  readonly text: string;
-  readonly markdown: string;
-  readonly json: string;
   /** What happened, in a sentence. Empty for a plan and for drift: `html` has it. */
   readonly sentence: string;
   readonly isFailure: boolean;
@@ -104,8 +109,20 @@ const LOOK = { color: false, width: 0, verbose: false };
 
 type Emit = (event: TaskEvent) => void;
 
-/** Runs one task. Never rejects: a failure is a report, too. */
-export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
+/** Runs one task. Never rejects: a failure is a report, too. Review pages come first, and the other formats when they are on the screen. */
+export async function runTask(task: Task, emit: Emit): Promise<void> {
+  const { report, outcome } = await act(task, emit);
+  emit({ type: 'end', outcome });
+  if (task.type === 'setup') return;
+  const [text, markdown, json] = await Promise.all([
+    render(report, 'text'),
+    render(report, 'markdown'),
+    render(report, 'json'),
+  ]);
+  emit({ type: 'texts', texts: { text, markdown, json } });
+}
+
+async function act(task: Task, emit: Emit): Promise<{ readonly report: Report; readonly outcome: Outcome }> {
   const { situation } = task;
   const now = () => new Date(Date.now() + situation.hours * HOUR_MS);
   let server = createServer({ now, idSeed: 'try' });
@@ -139,7 +156,7 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
       ...new Map(found.map((one) => [JSON.stringify([one.code, one.address, one.message]), one])).values(),
     ];
     const report: Report = await createReport(stack, plan, task, emit);
-    const formats = task.type === 'setup' ? NO_FORMATS : await render(report);
+    const shown = task.type === 'setup' ? { html: '', sentence: '' } : await show(report);
     const isAllowable = ({ rule }: Plan['violations'][number]) =>
       rule === 'delete-share' || rule === 'nothing-described';
     const needsConsent = report.about === 'plan' && plan.violations.some(isAllowable);
@@ -147,14 +164,14 @@ export async function runTask(task: Task, emit: Emit): Promise<Outcome> {
     const isFailure = report.about === 'apply' && !isComplete(report);
     const account = server.snapshot();
     const said = { isFailure, refusal, needsConsent, diagnostics, account };
-    return { about: report.about, ...formats, ...said, ...describePlan(plan) };
+    return { report, outcome: { about: report.about, ...shown, ...said, ...describePlan(plan) } };
   } catch (error) {
     const diagnostics = error instanceof InvalidManifests ? error.diagnostics : [];
     const report = createFailure(error, diagnostics, plan);
     const refusal = explainRefusal(report);
     const account = server.snapshot();
     const said = { isFailure: true, refusal, needsConsent: false, diagnostics, account };
-    return { about: report.about, ...(await render(report)), ...said, ...describePlan(undefined) };
+    return { report, outcome: { about: report.about, ...(await show(report)), ...said, ...describePlan(undefined) } };
   }
 }
 
@@ -210,26 +227,20 @@ function createFailure(error: unknown, diagnostics: readonly Diagnostic[], plan:
   return { about: 'failure', failure: diagnostics.length > 0 ? failure : { ...failure, error: thrown } };
 }
 
-type Formats = Pick<Outcome, 'html' | 'text' | 'markdown' | 'json' | 'sentence'>;
+async function render(report: Report, name: 'html' | keyof Texts): Promise<string> {
+  return (await loadReportRenderer(name))(report, LOOK);
+}
 
-const NO_FORMATS: Formats = { html: '', text: '', markdown: '', json: '', sentence: '' };
-
-async function render(report: Report): Promise<Formats> {
-  const render = async (name: 'html' | 'text' | 'markdown' | 'json') => (await loadReportRenderer(name))(report, LOOK);
-  const [html, text, markdown, json] = await Promise.all([
-    render('html'),
-    render('text'),
-    render('markdown'),
-    render('json'),
-  ]);
-  return { html, text, markdown, json, sentence: summarize(report, text) };
+async function show(report: Report): Promise<Pick<Outcome, 'html' | 'sentence'>> {
+  return { html: await render(report, 'html'), sentence: await summarize(report) };
 }
 
 /** What happened. The review page of a plan and of drift has its own headline. */
-function summarize(report: Report, text: string): string {
+async function summarize(report: Report): Promise<string> {
   if (report.about === 'failure') return 'Nothing can be planned.';
   if (report.about !== 'apply') return '';
-  return (/^\d+ writes? applied[^:]*/m.exec(text)?.[0] ?? '').replace(', 0 failed, 0 skipped', '');
+  const [sentence = ''] = /^\d+ writes? applied[^:]*/m.exec(await render(report, 'text')) ?? [];
+  return sentence.replace(', 0 failed, 0 skipped', '');
 }
 
 /** Changes fields of a live resource, or deletes it if no fields are given. Attached modules have their own paths. */

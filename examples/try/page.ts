@@ -1,4 +1,6 @@
-import type { Outcome, Situation, TaskEvent } from './account.ts';
+// The worker starts first, beside the rest of the page.
+import './run.ts';
+import type { Outcome, Situation, TaskEvent, Texts } from './account.ts';
 import { keepFollowable } from './advice.ts';
 import { createEditor, type Remark } from './editor.ts';
 import { get, make, toProse } from './elements.ts';
@@ -17,6 +19,8 @@ let situation: Situation = { files: [{ file: 'manifests.yaml', text: '' }], hour
 /** The index of the open file. */
 let shown = 0;
 let outcome: Outcome | undefined;
+/** The outcome in the other formats. They come after it. */
+let texts: Texts | undefined;
 /** The account before the apply whose result is shown. */
 let before: Situation['account'];
 let example: Example | undefined;
@@ -57,13 +61,17 @@ function run(input: TaskInput): Promise<void> {
     before = input.type === 'apply' ? situation.account : undefined;
     situation = { ...situation, account: result.account };
     if (input.type === 'setup') return;
-    outcome = result;
+    [outcome, texts] = [result, undefined];
     show();
   });
   return queue;
 }
 
 function showEvent(event: TaskEvent): void {
+  if (event.type === 'texts') {
+    texts = event.texts;
+    showText();
+  }
   if (event.type === 'request') get('journal').append(make('li', event.line));
   if (event.type === 'request') get('journal').scrollTop = get('journal').scrollHeight;
   if (event.type === 'progress')
@@ -160,7 +168,7 @@ const isBlank = (): boolean =>
   situation.files.every(({ text }) => text.trim() === '');
 
 function showReport(said: Outcome): void {
-  const { about, html, text, markdown, json, sentence } = said;
+  const { about, html, sentence } = said;
   const name = about === 'drift' ? 'drift' : about === 'apply' ? 'result' : 'plan';
   get('result').hidden = about !== 'apply';
   for (const id of ['plan', 'drift', 'result'])
@@ -169,10 +177,16 @@ function showReport(said: Outcome): void {
   get('empty').hidden = !isEmpty;
   get('review').hidden = isEmpty || format !== 'review';
   get('plain').hidden = isEmpty || format === 'review';
-  get('plain').textContent = { review: '', text, markdown, json, command: renderCommand() }[format];
+  showText();
   const headline = showReview(html, openPlace).replace(/\p{So}\uFE0F? ?| · \d+ unchanged$/gu, '');
   if (isEmpty) answer({ sentence: 'There are no manifests yet.', refusal: 'There is nothing to plan.' });
   else answer({ ...said, sentence: capitalize(sentence || headline) });
+}
+
+function showText(): void {
+  get('plain').textContent = { review: '', text: '', markdown: '', json: '', ...texts, command: renderCommand() }[
+    format
+  ];
 }
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -10,7 +10,8 @@ export type TaskInput = Without<Task, 'id' | 'situation' | 'allowDeletes'>;
 
 const LIMITS_S = { plan: 10, edit: 10, drift: 30, setup: 30, apply: 120 } as const;
 
-let worker: Worker | undefined;
+/** The first one starts with the page, so that it is ready for the first task. */
+let worker: Worker | undefined = new PlanWorker();
 let count = 0;
 
 /** Runs a task; no other may be running. Rejects with a message for people. */

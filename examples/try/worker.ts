@@ -6,8 +6,7 @@ let last = Promise.resolve();
 
 self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
   last = last.then(async () => {
-    const outcome = await runTask(data, (event) => self.postMessage({ id: data.id, event }));
-    self.postMessage({ id: data.id, event: { type: 'end', outcome } });
+    await runTask(data, (event) => self.postMessage({ id: data.id, event }));
   });
   // A rejection is a bug. The page gets it as an uncaught error of the worker.
   last.catch((error: unknown) => self.reportError(error));

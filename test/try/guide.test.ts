@@ -10,7 +10,7 @@ import { STYLE } from '../../src/report/html/style.ts';
 
 const PLAN: Outcome = {
   about: 'plan',
-  ...{ html: '', text: '', markdown: '', json: '', sentence: '', isFailure: false, refusal: '', needsConsent: false },
+  ...{ html: '', sentence: '', isFailure: false, refusal: '', needsConsent: false },
   ...{ diagnostics: [], account: { resources: {} } as Outcome['account'], stack: 's', dangers: 0, writes: 1 },
   changes: [{ action: 'update', address: 'TCPEdge/postgres', id: 'e', fields: [] }],
 };

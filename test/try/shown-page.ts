@@ -154,6 +154,8 @@ export class ShownPage {
   /** Returns the report in another format. */
   readAs = async (format: string): Promise<string> => {
     await this.page.select('#format', format);
+    // The other formats come after the review page.
+    await this.page.waitForFunction(() => document.getElementById('plain')?.textContent !== '');
     return this.read('#plain');
   };
 

@@ -69,11 +69,11 @@ export function listUnknownRestrictions(
   const wanted = listRestrictingFields(kind).filter(
     ([name, field]) => !ignored.includes(name) && judgeField(field, desired[name]).effect === 'restricts',
   );
-  return wanted.flatMap(([name, field]) =>
-    compareField(field, live[name], desired[name], [name])
-      .filter(({ danger }) => danger === 'restriction-unknown')
-      .map((fact) => ({ group: toAccessGroup(kind), ...fact })),
-  );
+  return wanted.flatMap(([name, field]) => {
+    const effect = judgeField(field, live[name]);
+    const facts = effect.effect === 'unknown' ? createEffectFact(placeEffect(effect, [name]), [name]) : [];
+    return facts.map((fact) => ({ group: toAccessGroup(kind), ...fact }));
+  });
 }
 
 type DangerFact = Omit<Danger, 'group'>;

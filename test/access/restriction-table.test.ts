@@ -494,6 +494,10 @@ describe('of what restricts,', () => {
     const told = expected.startsWith('!') ? [expected.replace('!', `! ${group}`)] : [];
     expect(listUnknownRestrictions(kind, sides).map(toText)).toEqual(told);
     expect(listUnknownRestrictions(kind, { ...sides, ignored: [thing.field] })).toEqual([]);
+    const { [thing.field]: _, ...notShown } = live;
+    const isWished = thing.rows[value][0] === RESTRICTS || value === 'unknown';
+    if (value === 'absent' || value === 'null' || isWished)
+      expect(listUnknownRestrictions(kind, { ...sides, live: notShown })).toHaveLength(isWished ? 1 : 0);
     expect(listDrift(thing, { spec: desired }, { spec: live }, { differs: false }).map(toText)).toEqual(told);
   });
 

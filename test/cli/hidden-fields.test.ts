@@ -92,6 +92,9 @@ describe('a restriction that no response shows', () => {
       expect(stdout, line).toContain(SAID);
       expect(stdout, line).toContain('1 danger (1 secrets)');
     }
+    expect((await edgewise('plan --format markdown', hidden)).stdout).toContain(
+      '## ⚠ 1 danger (1 secrets) · Nothing to do: 1 resource matches the manifests',
+    );
     const { changes } = readOnlyStack((await edgewise('plan --format json', hidden)).stdout);
     expect(changes).toMatchObject([
       { action: 'no-op', dangers: [{ group: 'secrets', danger: 'restriction-unknown', path: 'acl' }] },

@@ -1,4 +1,5 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
@@ -36,9 +37,12 @@ export const ANSWERS: readonly Answer[] = [
 ];
 
 interface Question {
-  /** The command that asks, in a folder with two stacks and saved plans. `applied`: their resources are live too. */
+  /**
+   * The command that asks, in a folder with two stacks and saved plans. `applied`: their resources are live too. `drifted`:
+   * and one was changed.
+   */
   readonly line: string;
-  readonly start?: 'applied';
+  readonly start?: 'applied' | 'drifted';
   readonly prompt: string;
   /** What is typed in place of `yes`. */
   readonly accepts?: string;
@@ -49,7 +53,11 @@ interface Question {
   readonly rest?: (line: string | undefined) => readonly Step[];
 }
 
-function createConfirmation(line: string, shows: string, more: Pick<Question, 'start' | 'accepts'> = {}): Question {
+function createConfirmation(
+  line: string,
+  shows: string,
+  more: Pick<Question, 'start' | 'accepts'> & Partial<Pick<Question, 'writes'>> = {},
+): Question {
   const { accepts = 'yes' } = more;
   const answer: Question['answer'] = (said) =>
     said === accepts ? [shows, 0] : ['Declined: nothing was written.', 130];
@@ -73,6 +81,10 @@ export const QUESTIONS: readonly Question[] = [
   createConfirmation('edgewise destroy one', '1 write applied', { start: 'applied', accepts: 'one' }),
   createConfirmation('edgewise destroy -R --stack two', '1 stack', { start: 'applied', accepts: 'two' }),
   createConfirmation('edgewise release TCPEdge/one one', '1 write applied', { start: 'applied' }),
+  createConfirmation('edgewise accept --all one', 'Wrote 1 file', {
+    start: 'drifted',
+    writes: 'work/one/edgewise.yaml',
+  }),
   INIT,
   {
     ...INIT,
@@ -94,12 +106,20 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
   describeAtTerminal('the question of', () => {
     let planned: Sandbox;
     let applied: Sandbox;
+    let drifted: Sandbox;
 
     beforeAll(async () => {
       planned = createSandbox(MANIFESTS, ENV);
       await expectSuccess(planned, 'edgewise plan one -o plan.json && edgewise plan -R -o plans');
       applied = createSandbox(MANIFESTS, ENV);
       await expectSuccess(applied, 'edgewise apply -R --yes');
+      drifted = createSandbox({}, ENV);
+      cpSync(applied.work, drifted.work, { recursive: true });
+      const account = join(drifted.work, 'account.json');
+      writeFileSync(
+        account,
+        readFileSync(account, 'utf8').replace('"hostports"', '"description":"by hand","hostports"'),
+      );
     });
 
     describe.each(QUESTIONS)('$line', ({ line, start, prompt, accepts = 'yes', answer, writes, rest = () => [] }) => {
@@ -107,7 +127,8 @@ export function describeQuestions(select: (line: string) => readonly Answer[]): 
         const value = typed.replace('yes', accepts);
         const answered = said === 'yes' ? accepts : said;
         const sandbox = createSandbox({}, ENV);
-        cpSync((start === 'applied' ? applied : planned).work, sandbox.work, { recursive: true });
+        const from = start === undefined ? planned : { applied, drifted }[start];
+        cpSync(from.work, sandbox.work, { recursive: true });
         const before = listFiles(sandbox.root);
         const [text, exitCode] = answered === undefined ? ['Declined: nothing was written.', 130] : answer(answered);
         const { ignoresHangup } = given;

@@ -149,7 +149,7 @@ describe('a platform team with twenty stacks', () => {
     expect(all).toMatchObject({ exitCode: 3 });
     expect(all.stderr).toMatchInlineSnapshot(`
       "error[duplicate-settings]: these are 20 stacks: team-01, team-02, team-03, team-04, team-05 and 15 more
-        help: Add -R (--recursive) for all of them, or give the path of one, such as live/team-01.
+        help: Give the path of one, such as live/team-01. With -R (--recursive), the commands that have it take all of them.
 
       1 error.
       "

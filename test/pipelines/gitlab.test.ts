@@ -260,6 +260,15 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(merged.output).toContain('count only in a pipeline that a person runs on the protected default branch');
   }, 120_000);
 
+  it('takes consent to a take-over in the same way', async () => {
+    const repository = await createRepository({ package: archive, 'allow-take-over': 'shop-of-last-year' });
+    const isProtected = ['--variable', 'CI_COMMIT_REF_PROTECTED=true'];
+    expect(listJobs(await run(repository, 'web', isProtected))).toEqual(['PASS edgewise-plan']);
+    const merged = await run(repository, 'push', isProtected);
+    expect(listJobs(merged)).toEqual(['FAIL edgewise-plan']);
+    expect(merged.output).toContain('allow-take-over, exclude and allow-deletes count only in a pipeline');
+  }, 120_000);
+
   it('proposes drift as a merge request whose text is the report, in the job of the page', async () => {
     const repository = await createRepository();
     const remote = join(await mkdtemp(join(work, 'remote-')), 'r.git');

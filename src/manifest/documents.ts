@@ -39,7 +39,8 @@ import {
   isHelmChart,
   isTemplateOfOthers,
 } from './foreign.ts';
-import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
+import type { SyntaxFinding } from './named-mistakes.ts';
+import { type ParsedDocument, parseDocuments } from './parse.ts';
 import { findRunSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';

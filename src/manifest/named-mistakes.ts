@@ -1,5 +1,6 @@
 import { isCollection, isMap, isScalar, type Node, type YAMLError } from 'yaml';
-import type { OffsetRange } from '../model/place.ts';
+import type { DiagnosticCode } from '../model/diagnostic.ts';
+import type { Correction, OffsetRange } from '../model/place.ts';
 
 /**
  * Mistakes that make a text into other YAML than its author meant, often valid YAML. The error of the parser, or a missing
@@ -20,20 +21,27 @@ interface SearchedDocument {
   readonly root: Node | null;
 }
 
-export interface FoundMistake {
+/** A mistake in the text of a document, found before the document is interpreted: a range instead of a path. */
+export interface SyntaxFinding {
+  readonly code: DiagnosticCode;
   readonly message: string;
   readonly remedy: string;
   readonly range: OffsetRange;
+  /** The range of the value that contains `range`. Absent if `range` is the whole value. */
+  readonly within?: OffsetRange;
+  /** The text to write instead of a part of the source. Absent if it depends on what the author means. */
+  readonly correction?: Correction | undefined;
+  readonly related?: { readonly message: string; readonly range: OffsetRange };
 }
 
 /** Returns the mistake in a document that cannot be parsed, or that `mayHideMistake`. */
-export function findNamedMistake(text: string, document: SearchedDocument): FoundMistake | undefined {
+export function findNamedMistake(text: string, document: SearchedDocument): SyntaxFinding | undefined {
   const { start, end, error } = document;
   const part = text.slice(start, Math.max(end, error?.pos[1] ?? 0));
   const found = NAMED.map((one) => ({ ...one, at: one.find(part, { ...document, text }) })).find(({ at }) => at >= 0);
   if (found === undefined) return undefined;
   const { at, length, message, remedy } = found;
-  return { message, remedy, range: { start: start + at, end: start + at + length } };
+  return { code: 'yaml-syntax', message, remedy, range: { start: start + at, end: start + at + length } };
 }
 
 interface NamedMistake {

@@ -13,9 +13,8 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
-import type { DiagnosticCode } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
-import type { Correction, OffsetRange } from '../model/place.ts';
+import type { OffsetRange } from '../model/place.ts';
 import { checkStorableText } from '../model/printable.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import {
@@ -27,8 +26,7 @@ import {
   TOO_DEEP_MESSAGE,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
-import type { FoundMistake } from './named-mistakes.ts';
-import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
+import { findNamedMistake, mayHideMistake, type SyntaxFinding } from './named-mistakes.ts';
 import { getRangeOfValuePart } from './source-text.ts';
 import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken } from './tags.ts';
 import type { YamlText } from './yaml-text.ts';
@@ -82,7 +80,7 @@ function convertDocument(
   const read = { range: { start, end }, value, tree };
   if (first !== undefined || mayHideMistake(document.contents)) {
     const named = findNamedMistake(text, { start, end, error: first, root: document.contents });
-    if (named !== undefined) return { ...read, findings: [{ code: 'yaml-syntax', ...named }], isBroken: true };
+    if (named !== undefined) return { ...read, findings: [named], isBroken: true };
   }
   // Show only the first error, because it causes most of the others.
   if (first !== undefined) {
@@ -170,15 +168,6 @@ function chooseSyntaxRemedy(code: YAMLError['code']): string {
     default:
       return 'Correct the text here, or close what is left open above.';
   }
-}
-
-/** A mistake in the text of a document, found before the document is interpreted. */
-export interface SyntaxFinding extends FoundMistake {
-  readonly code: DiagnosticCode;
-  /** The range of the value that contains `range`. Absent if `range` is the whole value. */
-  readonly within?: OffsetRange;
-  readonly correction?: Correction | undefined;
-  readonly related?: { readonly message: string; readonly range: OffsetRange };
 }
 
 /** The JSON value of a YAML node, with variables filled in. */

@@ -1,6 +1,6 @@
 import { type Document, isScalar, type Node, type Parser, type Scalar, Schema, visit, type YAMLError } from 'yaml';
 import type { Correction, OffsetRange } from '../model/place.ts';
-import type { FoundMistake } from './named-mistakes.ts';
+import type { SyntaxFinding } from './named-mistakes.ts';
 
 /**
  * Tags, which begin with `!`. A manifest has none that changes a value: an author who writes `! (a == b)` means a
@@ -16,12 +16,6 @@ export interface TagToken extends OffsetRange {
 export function createTagToken(source: string, { offset, stack }: Pick<Parser, 'offset' | 'stack'>): TagToken {
   const isInFlow = stack.some(({ type }) => type === 'flow-collection');
   return { source, start: offset, end: offset + source.length, isInFlow };
-}
-
-interface TagFinding extends FoundMistake {
-  readonly code: 'yaml-syntax';
-  /** The text to write instead of a part of the source. Absent if it depends on what the author means. */
-  readonly correction?: Correction | undefined;
 }
 
 /** A document with its errors about tags, in the text of its file. */
@@ -41,7 +35,7 @@ export function takeTags(tags: TagToken[], end: number): readonly TagToken[] {
 export function listTagFindings(
   tags: readonly TagToken[],
   { document, errors, text }: TaggedDocument,
-): readonly TagFinding[] {
+): readonly SyntaxFinding[] {
   if (tags.length === 0) return [];
   const nodes = mapTaggedNodes(document, tags);
   const refused = new Set(errors.map(({ pos }) => pos[0]));
@@ -126,7 +120,7 @@ interface TagPlace {
 export function createTagFinding(
   tag: TagToken,
   { text, node, isCore = false, isRefused = false }: TagPlace,
-): TagFinding {
+): SyntaxFinding {
   const { source, start, end } = tag;
   const found = { code: 'yaml-syntax', range: { start, end } } as const;
   if (isCore)

@@ -61,9 +61,9 @@ describe('a server in memory', () => {
       'all/b/edgewise.yaml': FILES['edgewise.yaml'],
     });
     expect(await edgewise('plan all/a --base-url embedded:')).toMatchObject({ exitCode: 0 });
-    const { exitCode, stdout } = await edgewise('plan all/a --base-url embedded:account.json');
+    const { exitCode, stderr } = await edgewise('plan all/a --base-url embedded:account.json');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('duplicate-stack');
+    expect(stderr).toContain('duplicate-stack');
   });
 });
 

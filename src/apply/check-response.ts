@@ -4,6 +4,7 @@ import { getNormalUnsetFieldValue, isUnset, normalizeField, normalizeSpec } from
 import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
+import { hasSameFields } from '../kinds/same-fields.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
@@ -67,14 +68,20 @@ export function showsEverySentField({ kind: name }: Write, { body = {}, live }: 
   const { [METADATA]: metadata, ...fields } = body;
   const { user } = splitMetadata(toJsonText(metadata));
   const sent = normalizeSpec(kind, { ...fields, [METADATA]: user });
-  const known = alignLiveSpec(kind, alignMembers(live.spec, sent), sent);
-  return kind.specFields.every(([field, table]) => {
-    const [wanted, got] = [sent[field], live.spec[field] === undefined ? undefined : known[field]];
-    if (got === undefined || wanted === undefined)
-      return wanted === undefined || isSameJson(wanted, getNormalUnsetFieldValue(table));
-    if (isSameJson(wanted, got) || isSpellingOf(table, got, wanted)) return true;
-    return field === METADATA && typeof got === 'string' && toJsonText(metadata).startsWith(got);
-  });
+  return hasSameFields(kind, live.spec, sent) && showsUserMetadata(kind, { metadata, user: sent[METADATA] }, live.spec);
+}
+
+/** Whether metadata came back as it was sent, without the mark, or is missing or cut. */
+function showsUserMetadata(
+  { fields }: Kind,
+  { metadata, user }: { readonly metadata: Json | undefined; readonly user: Json | undefined },
+  { [METADATA]: got }: Spec,
+): boolean {
+  const field = fields[METADATA];
+  if (field === undefined || user === undefined) return true;
+  if (got === undefined) return isSameJson(user, getNormalUnsetFieldValue(field));
+  if (isSameJson(user, got) || isSpellingOf(field, got, user)) return true;
+  return typeof got === 'string' && toJsonText(metadata).startsWith(got);
 }
 
 /** The mark without the names of people and pipelines, which a service may spell otherwise. */

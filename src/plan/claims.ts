@@ -1,5 +1,6 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { hasSameFields } from '../kinds/same-fields.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -10,7 +11,7 @@ import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { FindTakingOverStack } from '../model/stack-tree.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import { describeLifecycleLineToAdd } from './duplicates.ts';
+import { describeLifecycleLineToAdd, isUnmarked } from './duplicates.ts';
 import type { ResourcePair } from './match.ts';
 
 interface ConflictContext {
@@ -174,7 +175,7 @@ function listConflictsOf(
         address,
         isLate,
         isByKept: owner.isByKept,
-        why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLoss(resource, decision)}`,
         remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
         place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
       },
@@ -213,6 +214,13 @@ function chooseClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'fi
 
 function describeOwner({ kind, mark }: LiveResource): string {
   return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
+}
+
+/** What it means that the holder of a unique value has all fields of a new resource, and no metadata. */
+function describeLoss(holder: LiveResource, { action, pair: { kind }, form }: ChangeDecision): string {
+  const isSame = holder.kind === kind.name && form !== undefined && hasSameFields(kind, holder.spec, form.normal);
+  if (action !== 'create' || !isSame || !isUnmarked(holder)) return '';
+  return ', with the same fields and no metadata: if an apply created it, the service lost its mark and cannot be managed';
 }
 
 function formatClaimRemedy(

@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { hasToken, type Kind } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
@@ -54,8 +54,8 @@ export function createUnownedHolderSearch(
 }
 
 /** Whether a resource has no metadata, as after a write whose metadata the service did not keep. */
-export function hasNoMetadata({ spec, markError }: LiveResource): boolean {
-  return markError === undefined && (spec['metadata'] ?? '') === '';
+export function isUnmarked({ spec, mark, markError }: LiveResource): boolean {
+  return mark === undefined && markError === undefined && (spec['metadata'] ?? '') === '';
 }
 
 function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {
@@ -85,7 +85,7 @@ interface Successor {
 
 /**
  * Finds creates for which a matching unmarked resource exists: `id`. Skips three cases that have their own diagnostics: a
- * spec with unique values, a resource with an unreadable or a cut mark, and a credential that may have lost its mark.
+ * spec with unique values, a resource with an unreadable or a cut mark, and one that may have lost its mark.
  */
 export function findAdoptable(
   decisions: readonly ChangeDecision[],
@@ -98,7 +98,7 @@ export function findAdoptable(
     if (desired.lifecycle.adopt !== undefined || joinClaimKeys(kind, form.normal) !== '') return [];
     const [candidate, ...others] = listCandidates(kind, form.normal);
     if (candidate === undefined || others.length > 0 || candidate.markError !== undefined) return [];
-    if ((hasToken(kind) && hasNoMetadata(candidate)) || findCutMark(candidate) !== undefined) return [];
+    if (isUnmarked(candidate) || findCutMark(candidate) !== undefined) return [];
     return [{ address, desired, place: desired.locate(['metadata', 'name']), id: candidate.id }];
   });
 }

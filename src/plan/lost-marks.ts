@@ -1,11 +1,14 @@
-import { hasToken } from '../kinds/kind.ts';
+import { listClaims } from '../kinds/claims.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { hasSameFields } from '../kinds/same-fields.ts';
 import { toAddress } from '../model/address.ts';
 import { findCutMark } from '../model/mark.ts';
 import { isCutMarkOf } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
-import type { DesiredResource, LiveState } from '../model/state.ts';
+import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import { createAdoptionCandidateSearch, hasNoMetadata } from './duplicates.ts';
+import { isUnmarked } from './duplicates.ts';
+import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 /**
  * Creations that a live resource speaks against: it is in the place of the new one, and its mark was lost. A service that
@@ -46,21 +49,41 @@ export function findCutMarks(
   });
 }
 
-/** Finds credentials to create for which a live one exists that has the same fields and no metadata. */
-export function findLostDeliveries(
+/**
+ * Finds creations for which a live resource exists that has the same fields and no metadata: an earlier apply may have
+ * created it, and delivered its token. A resource with unique values is refused anyway (`claims.ts`).
+ */
+export function findUnmarked(
   decisions: readonly ChangeDecision[],
-  live: LiveState,
+  { live, now }: { readonly live: LiveState; readonly now: Date },
 ): readonly (LostMark & { readonly address: string })[] {
   const creations = decisions.filter(isCreation);
   if (creations.length === 0) return [];
-  const listCandidates = createAdoptionCandidateSearch(live, listPlannedIds(decisions));
+  const planned = listPlannedIds(decisions);
+  const isFree = (one: LiveResource): boolean => isUnmarked(one) && !planned.has(one.id);
+  const free = new Map([...live.resources].map(([kind, members]) => [kind, members.filter(isFree)]));
   return creations.flatMap(({ pair: { kind, desired, address }, form }) =>
-    !hasToken(kind) || form === undefined
+    form === undefined || listClaims(kind, form.normal).length > 0
       ? []
-      : listCandidates(kind, form.normal)
-          .filter(hasNoMetadata)
+      : (free.get(kind.name) ?? [])
+          .filter(({ spec }) => hasSameFields(kind, spec, form.normal) && isSameValidity({ kind, spec, desired, now }))
           .map(({ id }) => ({ ...toLostMark(id, desired), address })),
   );
+}
+
+interface ComparedValidity {
+  readonly kind: Kind;
+  readonly spec: Spec;
+  readonly desired: DesiredResource | undefined;
+  readonly now: Date;
+}
+
+/** Whether a live resource is still valid, and for as long as its manifest says. True for kinds without a validity. */
+function isSameValidity({ kind, spec, desired, now }: ComparedValidity): boolean {
+  const until = readFieldTime(spec, kind.validity?.until);
+  const validForMs = findManifestValidForMs(kind, desired);
+  const isOver = until !== undefined && until <= now.getTime();
+  return !isOver && listValidityDifference({ kind, live: { spec }, validForMs }).length === 0;
 }
 
 function isCreation({ action }: ChangeDecision): boolean {

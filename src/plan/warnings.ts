@@ -15,7 +15,7 @@ import { type ChangeDecision, canRotate, findEndOfManifest, lacksSink, VALIDITY_
 import { findAdoptable, findMissingFormerNames, findRenames, formatLifecycleHint } from './duplicates.ts';
 import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
-import { findCutMarks, findLostDeliveries } from './lost-marks.ts';
+import { findCutMarks, findUnmarked } from './lost-marks.ts';
 import type { PlanInput } from './plan-input.ts';
 import { listPredecessorsByStack, type Predecessors } from './take-over.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
@@ -221,10 +221,10 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'mark-lost',
     severity: 'error',
-    when: ({ decisions, input }) => findLostDeliveries(decisions, input.live),
+    when: ({ decisions, input: { live, now } }) => findUnmarked(decisions, { live, now }),
     say: ({ address, id, desired }) => ({
-      message: `${address} is not created: ${id} has the same fields and no metadata, so it may be the one whose token was delivered, and have lost its mark`,
-      remedy: formatLostMarkRemedy(id, desired),
+      message: `${address} is not created: ${id} has the same fields and no metadata, so an earlier apply may have created it, and the service lost its mark`,
+      remedy: `${formatLostMarkRemedy(id, desired)}. If it is another one, set a \`description\` that it does not have`,
     }),
   }),
   define({

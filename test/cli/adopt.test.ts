@@ -110,13 +110,20 @@ describe('a resource without a mark', () => {
     expect(stdout).toContain(`; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`);
     expect(stdout).toContain('0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.');
     const planned = await edgewise('plan');
-    expect(planned.stdout).toMatch(
-      kind === 'TCPEdge' ? /refused\[claimed-elsewhere\]/ : /warning\[predecessor-unclear\]/,
-    );
+    expect(planned.stdout).toContain(kind === 'TCPEdge' ? 'refused[claimed-elsewhere]' : 'error[mark-lost]');
+    expect(planned.stdout).toContain('the same fields and no metadata');
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
     await write({ 'edgewise.yaml': STACK + withAdopt(manifest, id) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is proposed by a warning if it has metadata of its user: an apply has never created it', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
+    await sendByHand({ server }, 'POST', '/backends/weighted', { backends: { bkdhr_blue: 1 }, metadata: 'by hand' });
+    const { exitCode, stdout } = await edgewise('plan');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/warning\[predecessor-unclear\]: WeightedBackend\/\S+ would be created beside bkdwd_/);
   });
 
   it('is not proposed for a manifest without distinguishing values, nor if two match', async () => {

@@ -5,9 +5,10 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { sendByHand } from '../by-hand.ts';
 import { toStack } from '../repository/tree.ts';
 import { CREATED_KINDS, createStackOf, toJsonObject } from './creations.ts';
-import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 /** What a service does to the metadata of a request before it stores it, and to that of a response. */
 interface Habit {
@@ -72,6 +73,68 @@ describe.each(CREATED_KINDS)('a service that does not keep the mark of a resourc
   });
 });
 
+/** Answers each DELETE with 403. */
+function withoutDeletes(transport: Transport): Transport {
+  return async (request) =>
+    request.method === 'DELETE' ? Response.json({ msg: 'not yours' }, { status: 403 }) : transport(request);
+}
+
+const UNTAKEN: readonly (readonly [string, Habit])[] = [
+  ...HABITS,
+  ['shows metadata only in the answer to a creation', { show: (text, method) => (method === 'POST' ? text : '') }],
+];
+
+describe.each(CREATED_KINDS)('what cannot be taken back of the kind %s', (_, kind) => {
+  it.each(UNTAKEN)('is named by each later plan if the service %s, and no other is created', async (__, habit) => {
+    const workspace = await createStackOf(kind);
+    const transport = withoutDeletes(withHabit(workspace, habit));
+    await workspace.edgewise('apply --yes', { transport });
+    const [id = ''] = listIds(workspace, kind).filter((one) => !one.endsWith('aaa'));
+    workspace.recorder.take();
+    for (const line of ['plan', 'apply --yes', 'apply --yes', 'apply --yes']) {
+      const { exitCode, stdout } = await workspace.edgewise(line, { transport });
+      expect({ line, exitCode }).toEqual({ line, exitCode: expect.toSatisfy((code) => code === 3 || code === 5) });
+      expect(stdout).toContain(id);
+      expect(stdout).toMatch(/lost its mark|cannot be managed/);
+    }
+    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(listIds(workspace, kind)).toHaveLength(2);
+  });
+});
+
+describe('a resource with the fields of a new one and no metadata', () => {
+  const POOL = { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } };
+  const CERTIFICATE = {
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C',
+    ssh_certificate_authority_id: 'sshca_2k9XLN4QSRa2CXSGdTMwZDWQXjk',
+    principals: ['alice'],
+  };
+
+  it('stops no creation with another description, as the plan says', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('WeightedBackend', 'pool', POOL) });
+    await sendByHand(workspace, 'POST', '/backends/weighted', POOL);
+    const plan = await workspace.edgewise('plan');
+    expect(plan.exitCode).toBe(3);
+    expect(plan.stdout).toContain('If it is another one, set a `description` that it does not have');
+    await workspace.write({
+      'edgewise.yaml': STACK + toManifest('WeightedBackend', 'pool', { ...POOL, description: 'ours' }),
+    });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['2026-02-01T00:00:00Z', '2026-02-02T00:00:00Z', 0],
+    ['2026-03-01T00:00:00Z', '2026-03-08T00:00:00Z', 0],
+    ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 3],
+  ])('stops a certificate only if it is valid now, and for as long: from %s until %s', async (after, until, exitCode) => {
+    const manifest = toManifest('SSHUserCertificate', 'alice', CERTIFICATE, { lifecycle: { valid_for: '24h' } });
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
+    const spec = { ...CERTIFICATE, valid_after: after, valid_until: until };
+    await sendByHand(workspace, 'POST', '/ssh_user_certificates', spec);
+    expect(await workspace.edgewise('plan')).toMatchObject({ exitCode });
+  });
+});
+
 describe('a service that does not keep marks', () => {
   it('gets no further writes', async () => {
     const stack = `${STACK}spec: { api: { concurrency: 1 } }\n`;
@@ -119,6 +182,22 @@ describe('a service that keeps the mark of a new credential, and drops that of i
       expect(stdout).toContain(`Credential/one is not created: ${id}`);
     }
     expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+describe('a delivered credential without any field that lost its mark', () => {
+  it('is named by the next plan, and four applies leave one', async () => {
+    const stack = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n`;
+    const workspace = await createWorkspace({ 'edgewise.yaml': stack + toManifest('Credential', 'one', {}) });
+    const transport = withHabit(workspace, { store: (metadata, method) => (method === 'PATCH' ? '' : metadata) });
+    expect(await workspace.edgewise('apply --yes', { transport })).toMatchObject({ exitCode: 1 });
+    const [id = ''] = listIds(workspace, CREDENTIAL);
+    for (const run of [2, 3, 4]) {
+      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+      expect({ run, exitCode }).toEqual({ run, exitCode: 3 });
+      expect(stdout).toContain(`Credential/one is not created: ${id}`);
+    }
+    expect(listIds(workspace, CREDENTIAL)).toEqual([id]);
   });
 });
 

@@ -579,6 +579,13 @@ export const BROKEN_PROMISES = {
     test: 'cli/unkept-marks',
     title: 'gets it back if it %s, four times',
   },
+  'another is created beside a lost one': {
+    file: 'src/plan/warnings.ts',
+    from: 'findUnmarked(decisions, { live, now })',
+    to: 'findUnmarked([], { live, now })',
+    test: 'cli/unkept-marks',
+    title: 'is named by each later plan if the service %s, and no other is created',
+  },
   'an id in an answer is always ours': {
     file: 'src/apply/judge-creation.ts',
     from: "if (why !== undefined) return { whose: 'unknown', why };\n  return showsSentMark",

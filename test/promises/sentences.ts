@@ -92,8 +92,11 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       test: 'cli/unkept-marks',
       title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',
     },
-    'A delivered credential stays, and no other is created beside one with the same fields and no metadata; one without any field set cannot be found.':
-      { test: 'cli/unkept-marks', title: 'keeps the delivered credential, and the next plan creates no other' },
+    'A delivered credential stays.': {
+      test: 'cli/unkept-marks',
+      title: 'keeps the delivered credential, and the next plan creates no other',
+    },
+    'No resource is created beside one with the same fields and no metadata.': ['another is created beside a lost one'],
     'The token of one that the service stores differently than requested is never delivered.': [
       'what differs from the request is delivered',
     ],

@@ -6,7 +6,7 @@ import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { findCutMark, renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createOutsideResource, listChangeable, type SharedService } from '../laws/other-user.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
@@ -49,17 +49,20 @@ export async function createCompleteResources(service: SharedService): Promise<v
 }
 
 /**
- * Deletes what would block every apply: resources of other users that claim our unique values, and credentials without
- * metadata, which may be ours and have lost their marks.
+ * Gets out of the way what would block every apply: resources of other users that claim our unique values, and resources without
+ * metadata, or with the beginning of a mark, which may be ours and have lost their marks.
  */
 export async function deleteConflictingResources(service: SharedService): Promise<void> {
   for (const kind of OWNED_KINDS) {
     const isUnique = Object.values(kind.fields).some(({ unique }) => unique);
     for (const resource of service.resources()[kind.name] ?? []) {
-      const mayBeOurs = kind.oneTimeFields.length > 0 && (resource['metadata'] ?? '') === '';
-      const isInTheWay = mayBeOurs || (isUnique && findOurMark(resource) === undefined);
-      if (isInTheWay && resource['description'] !== WITNESS)
-        await service.call('DELETE', toResourcePath(kind, resource));
+      const { metadata = '' } = resource;
+      const mayBeOurs = metadata === '' || findCutMark({ spec: { metadata } }) !== undefined;
+      const isInTheWay = findOurMark(resource) === undefined && (mayBeOurs || isUnique);
+      if (!isInTheWay || resource['description'] === WITNESS) continue;
+      const path = toResourcePath(kind, resource);
+      // What is in use cannot be deleted. With another text, it is another resource.
+      await service.call('DELETE', path).catch(() => service.call('PATCH', path, { description: 'left over' }));
     }
   }
 }

@@ -21,6 +21,9 @@ export type FaultRule = FaultRequestSelector &
     | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
     | { readonly fault: 'normalise'; readonly forms?: readonly StoredForm[] }
     | { readonly fault: 'other_values'; readonly values: JsonObject }
+    | { readonly fault: 'cut_metadata'; readonly bytes?: number }
+    | { readonly fault: 'cached'; readonly when?: FaultTime }
+    | { readonly fault: 'no_effect' }
     | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
     | { readonly fault: 'wrong_date'; readonly seconds: number }
     | { readonly fault: 'late_release'; readonly ms: NumberOrRange }

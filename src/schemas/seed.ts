@@ -211,6 +211,21 @@ const RULE: z.ZodType<FaultRule> = z
         .describe('The values, by field. `{"acl": []}` drops the ACL of a new credential.'),
     }),
     rule(
+      'cut_metadata',
+      'The server stores only the beginning of the metadata in a request that creates or changes a resource.',
+      { bytes: optional(z.int().min(0)).describe('How much of it is stored. Default: 0, nothing.') },
+    ),
+    rule(
+      'cached',
+      'A request that creates a resource is answered with another resource of its kind, as by a cache. The seed chooses it. Without one, the answer is in order. Other requests are not affected.',
+      { when: WHEN },
+    ),
+    rule(
+      'no_effect',
+      'A request that changes or deletes is answered with success, and has no effect. Other requests are not affected.',
+      {},
+    ),
+    rule(
       'gone_cursor',
       'The next page of a list is rejected if the resource in its `before_id` was deleted. Other requests are not affected.',
       { code: optional(z.union([z.literal(400), z.literal(404)])).describe('Default: 404.') },

@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from
 import { STORED_FORMS } from '../model/server-faults.ts';
 import { parseNumberRangeOrEmpty } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, NonLatencyRule } from './choose-faults.ts';
-import { changeResponseFields, isOmittableEmptyField } from './response-fields.ts';
+import { changeResponseFields, findRequestedOperation, isOmittableEmptyField } from './response-fields.ts';
 import { fillServiceChoices, type StoredForms, toStoredForm } from './stored-forms.ts';
 
 export interface FaultContext {
@@ -13,6 +13,8 @@ export interface FaultContext {
   /** Sends the request to the server as if there were no fault. */
   readonly forward: Send;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Returns the `send` of a copy of the server, which changes nothing in the server itself. */
+  readonly copy: () => Send;
   /** Remembers the current state. Returns a function that lets checks for conflicts see it for `ms` milliseconds. */
   readonly retain: () => (ms: number) => void;
   /** Returns the `send` of the server in an earlier state: before the last `changes` changes or `requests` requests. */
@@ -72,6 +74,12 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
       return normaliseValues(new Set(rule.forms ?? STORED_FORMS), scene);
     case 'other_values':
       return storeOtherValues(rule.values, scene);
+    case 'cut_metadata':
+      return cutMetadata(rule.bytes ?? 0, scene);
+    case 'cached':
+      return answerFromCache(chosen.random, scene);
+    case 'no_effect':
+      return isChange(scene.request) ? scene.copy()(scene.request) : scene.forward(scene.request);
     case 'gone_cursor':
       return rejectGoneCursor(rule.code ?? 404, scene);
     case 'wrong_date':
@@ -171,6 +179,32 @@ async function normaliseValues(forms: StoredForms, { request, forward }: FaultCo
 async function storeOtherValues(values: JsonObject, { request, forward }: FaultContext): Promise<HttpResponse> {
   const body = parseJson(decodeBodyText(request.body ?? ''));
   return forward(isJsonObject(body) ? { ...request, body: JSON.stringify({ ...body, ...values }) } : request);
+}
+
+/** Forwards a request with the beginning of its metadata. A request without metadata is forwarded as it is. */
+async function cutMetadata(bytes: number, scene: FaultContext): Promise<HttpResponse> {
+  const body = parseJson(decodeBodyText(scene.request.body ?? ''));
+  const metadata = isJsonObject(body) ? body['metadata'] : undefined;
+  if (typeof metadata !== 'string') return scene.forward(scene.request);
+  return storeOtherValues({ metadata: Buffer.from(metadata).subarray(0, bytes).toString() }, scene);
+}
+
+/** Responds to a creation with a resource that exists. A request that creates nothing, or a first resource, is forwarded. */
+async function answerFromCache(random: ChosenFault['random'], scene: FaultContext): Promise<HttpResponse> {
+  const { request, forward, copy } = scene;
+  const operation = findRequestedOperation(request);
+  if (operation?.action !== 'create') return forward(request);
+  const listed = await copy()({ ...request, method: 'GET', body: null });
+  const page = readJson(listed);
+  const list = isJsonObject(page) ? page[operation.kind.listKey ?? ''] : undefined;
+  const all = list !== undefined && isJsonArray(list) ? list : [];
+  const cached = all[Math.floor(random('cached') * all.length)];
+  return cached === undefined ? forward(request) : { ...listed, status: 201, body: JSON.stringify(cached) };
+}
+
+/** Whether a request changes or deletes something. A creation is not one. */
+function isChange({ method }: HttpRequest): boolean {
+  return method !== 'GET' && method !== 'POST';
 }
 
 /** Changes the fields in a response. Failures and responses without JSON are returned unchanged. */

@@ -30,7 +30,7 @@ export function findRuleMistake(rule: FaultRule): RuleMistake | undefined {
   if (affected.length === 0)
     return {
       member: 'fault',
-      message: `is never possible here: \`${rule.fault}\` is for ${describeActions(rule.fault)}`,
+      message: `is never possible here: \`${rule.fault}\` is for ${GROUPS[rule.fault]?.words}`,
     };
   if (rule.fault !== 'left_out' || rule.fields === undefined) return undefined;
   const names = affected.flatMap(listResponseFields);
@@ -56,25 +56,40 @@ function hint(given: string, known: readonly string[]): string {
   return near === undefined ? '' : `: did you mean \`${near}\`?`;
 }
 
+/** Some actions, and what they are in a message. */
+interface ActionGroup {
+  readonly actions: readonly OperationAction[];
+  readonly words: string;
+}
+
+const LISTS: ActionGroup = { actions: ['list'], words: 'lists' };
+const WITH_BODIES: ActionGroup = {
+  actions: ['create', 'list', 'get', 'update', 'replace-module', 'get-module'],
+  words: 'responses with a body',
+};
+const CHANGES: ActionGroup = {
+  actions: ['update', 'delete', 'replace-module', 'delete-module'],
+  words: 'requests that change or delete',
+};
+
 /** Faults that only some actions can have. */
-const ACTIONS: Partial<Record<FaultRule['fault'], readonly OperationAction[]>> = {
-  ...Object.fromEntries((['missing', 'no_next', 'gone_cursor', 'stale'] as const).map((fault) => [fault, ['list']])),
-  ...Object.fromEntries(
-    (['cut', 'broken_json', 'left_out', 'normalise'] as const).map((fault) => [
-      fault,
-      ['create', 'list', 'get', 'update', 'replace-module', 'get-module'],
-    ]),
-  ),
-  late_release: ['update', 'delete', 'replace-module', 'delete-module'],
+const GROUPS: Partial<Record<FaultRule['fault'], ActionGroup>> = {
+  missing: LISTS,
+  no_next: LISTS,
+  gone_cursor: LISTS,
+  stale: LISTS,
+  cut: WITH_BODIES,
+  broken_json: WITH_BODIES,
+  left_out: WITH_BODIES,
+  normalise: WITH_BODIES,
+  late_release: CHANGES,
+  no_effect: CHANGES,
+  cached: { actions: ['create'], words: 'requests that create' },
+  cut_metadata: { actions: ['create', 'update'], words: 'requests that create or change a resource' },
 };
 
 function isPossible(fault: FaultRule['fault'], action: OperationAction): boolean {
-  return ACTIONS[fault]?.includes(action) ?? true;
-}
-
-function describeActions(fault: FaultRule['fault']): string {
-  if (ACTIONS[fault]?.length === 1) return 'lists';
-  return fault === 'late_release' ? 'requests that change or delete' : 'responses with a body';
+  return GROUPS[fault]?.actions.includes(action) ?? true;
 }
 
 function listResponseFields({ kind, module }: Target): readonly string[] {

@@ -64,7 +64,8 @@ export function createFaultDecorator(
     const { latency, fault } = choose(request, basePath);
     const before = history.look();
     const forward = retained.watch(history.watch(inner));
-    const scene: FaultContext = { request, forward, sleep, before, retain: retained.retain };
+    const copy = (): Send => server.withSnapshot(server.snapshot());
+    const scene: FaultContext = { request, forward, sleep, before, copy, retain: retained.retain };
     for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
     if (latency !== undefined) await applyLatencyFault(latency, scene);
     return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);

@@ -51,6 +51,12 @@ async function createFaultyServer(reach: Reach, text: string, patienceMs = PATIE
   return { send, call, slept, faults };
 }
 
+/** Sends a request that meets the faults. Returns the object in its response. */
+async function send(trouble: FaultyServer, line: string, body: object) {
+  const [method = '', path = ''] = line.split(' ');
+  return getObject(JSON.parse(await (await trouble.send(method, path, JSON.stringify(body))).text()));
+}
+
 async function countEdges({ call }: FaultyServer): Promise<number> {
   return getList((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
 }
@@ -184,6 +190,42 @@ describe.each([
     expect(await countEdges(trouble)).toBe(0);
     await vi.waitUntil(async () => (await trouble.send('POST', '/edges/tcp', again)).status === 201, PATIENCE_MS);
     expect((await trouble.send('DELETE', `/backends/weighted/${backend['id']}`)).status).toBe(204);
+  });
+
+  it('store the beginning of metadata, or none of it', async () => {
+    const trouble = await createFaultyServer(
+      reach,
+      '{ rules: [{ on: POST *, fault: cut_metadata, bytes: 4 }, { on: PATCH *, fault: cut_metadata }] }',
+    );
+    const body = await send(trouble, 'POST /edges/tcp', { metadata: 'metadata' });
+    expect(body['metadata']).toBe('meta');
+    const path = `/edges/tcp/${body['id']}`;
+    expect((await send(trouble, `PATCH ${path}`, { description: 'a' }))['metadata']).toBe('meta');
+    expect((await send(trouble, `PATCH ${path}`, { metadata: 'other' }))['metadata']).toBe('');
+  });
+
+  it('answer a creation with another resource, before or after it takes effect', async () => {
+    const trouble = await createFaultyServer(
+      reach,
+      '{ rules: [{ on: POST *, nth: "1-2", fault: cached }, { on: POST *, nth: 3, fault: cached, when: after }] }',
+    );
+    const create = async () => send(trouble, 'POST /credentials', {});
+    const list = async () => (await trouble.call('GET', '/credentials')).body['credentials'];
+    const first = await create();
+    expect(first['token']).toEqual(expect.any(String));
+    expect(await create()).toEqual({ ...first, token: null });
+    expect(await list()).toHaveLength(1);
+    await create();
+    expect(await list()).toHaveLength(2);
+  });
+
+  it('answer a change or a delete with success, without an effect', async () => {
+    const trouble = await createFaultyServer(reach, '{ rules: [{ on: "*", fault: no_effect }] }');
+    const body = await send(trouble, 'POST /edges/tcp', { description: 'a' });
+    const path = `/edges/tcp/${body['id']}`;
+    expect((await send(trouble, `PATCH ${path}`, { description: 'b' }))['description']).toBe('b');
+    expect((await trouble.send('DELETE', path)).status).toBe(204);
+    expect((await trouble.call('GET', path)).body).toMatchObject({ description: 'a' });
   });
 
   it('list the state of some changes ago', async () => {
@@ -357,6 +399,8 @@ describe('a faults document', () => {
       '{ rules: [{ on: DELETE *, fault: broken_json }] }',
       'rules[0].fault (DELETE *) is never possible here: `broken_json` is for responses with a body',
     ],
+    ['{ rules: [{ on: GET *, fault: cached }] }', '`cached` is for requests that create'],
+    ['{ rules: [{ on: PUT *, fault: cut_metadata }] }', '`cut_metadata` is for requests that create or change'],
     ['{ rules: [{ on: POST *, fault: late_release, ms: 5 }] }', '`late_release` is for requests that change or delete'],
     [
       '{ rules: [{ on: GET *, fault: left_out, fields: [uri, hostport] }] }',

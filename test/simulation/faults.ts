@@ -1,12 +1,12 @@
-import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { FaultRequestSelector, FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
 import { findRuleMistake } from '../../src/server/fault-targets.ts';
 import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
-type RepairedFault = Exclude<FaultName, 'other_values'>;
 
 /** Faults that return a wrong response without a sign. No client can detect them. */
-const DECEITS: ReadonlySet<FaultName> = new Set(['missing', 'no_next', 'stale']);
+const DECEITS: ReadonlySet<FaultName> = new Set(['missing', 'no_next', 'stale', 'left_out']);
 
 const ON: readonly [string, ...string[]] = [
   '*',
@@ -22,8 +22,8 @@ const ON: readonly [string, ...string[]] = [
   'GET /credentials',
 ];
 
-/** Faults that leave no record of their own, which only a consent removes. */
-const HONEST: readonly [RepairedFault, ...RepairedFault[]] = [
+/** Faults that a client detects, or that deceive about nothing that exists. */
+const HONEST: readonly [FaultName, ...FaultName[]] = [
   'latency',
   'throttle',
   'status',
@@ -36,6 +36,20 @@ const HONEST: readonly [RepairedFault, ...RepairedFault[]] = [
   'content_type',
   'late_release',
   'wrong_date',
+  'cached',
+  'cut_metadata',
+  'no_effect',
+  'other_values',
+];
+
+/** What a service grants instead of what is requested: no ACL, another principal, a later end. */
+const GRANTED: readonly [JsonObject, ...JsonObject[]] = [
+  { acl: [] },
+  { acl: ['*'] },
+  { principals: [] },
+  { principals: ['root'] },
+  { extensions: { 'permit-port-forwarding': '' } },
+  { valid_until: '2098-01-01T00:00:00Z' },
 ];
 
 /** Whether these faults can make a response wrong without a sign. */
@@ -47,17 +61,38 @@ export function hasUndetectableFault({ rules }: ServerFaults): boolean {
 export function chooseFaults(chance: SeededRandom, { undetectable }: { readonly undetectable: boolean }): ServerFaults {
   const count = chance.pick([0, 1, 1, 2, 3]);
   const rules = Array.from({ length: count }, () => chooseRule(chance, undetectable && chance.isLucky(0.2)));
+  const seed = chance.int(0, 1e6);
   // A server refuses a rule that can never match.
-  return { seed: chance.int(0, 1e6), rules: rules.filter((rule) => findRuleMistake(rule) === undefined) };
+  const all = [...rules, ...chooseHabit(chance.fork('habit'), undetectable)];
+  return { seed, rules: all.filter((rule) => findRuleMistake(rule) === undefined) };
+}
+
+/** In some runs, the service does at every request what a client must not believe. */
+function chooseHabit(chance: SeededRandom, undetectable: boolean): readonly FaultRule[] {
+  if (!chance.isLucky(0.2)) return [];
+  const fault = chance.pick(['cached', 'cut_metadata', 'no_effect', 'other_values', 'left_out'] as const);
+  if (fault === 'left_out' && !undetectable) return [];
+  return [createRule({ on: chance.pick(ON) }, fault, chance)];
+}
+
+/** A rule by which the service grants more, of the kind that has the field. */
+function createGrant(choice: Omit<FaultRequestSelector, 'on'>, values: JsonObject): FaultRule {
+  const on = Object.hasOwn(values, 'acl') ? 'POST /credentials' : 'POST /ssh_user_certificates';
+  return { ...choice, on, fault: 'other_values', values };
 }
 
 function chooseRule(chance: SeededRandom, isDeceit: boolean): FaultRule {
-  const fault = isDeceit ? chance.pick(['missing', 'no_next', 'stale'] as const) : chance.pick(HONEST);
+  const fault = isDeceit ? chance.pick(['missing', 'no_next', 'stale', 'left_out'] as const) : chance.pick(HONEST);
   const choice = {
     on: isDeceit ? 'GET *' : chance.pick(ON),
     ...(chance.isLucky(0.5) ? { rate: chance.pick([0.05, 0.1, 0.3]) } : { nth: chance.int(1, 6) }),
     ...(chance.isLucky(0.3) && { times: chance.int(1, 3) }),
   };
+  return createRule(choice, fault, chance);
+}
+
+/** Creates a rule for the requests of a choice. Some faults choose the path themselves. */
+function createRule(choice: FaultRequestSelector, fault: FaultName, chance: SeededRandom): FaultRule {
   const when = chance.pick(['before', 'after'] as const);
   switch (fault) {
     case 'latency':
@@ -75,6 +110,14 @@ function chooseRule(chance: SeededRandom, isDeceit: boolean): FaultRule {
     case 'reset':
     case 'content_type':
       return { ...choice, fault, when };
+    case 'cached':
+      return { ...choice, on: 'POST *', fault, when };
+    case 'cut_metadata':
+      return { ...choice, fault, bytes: chance.pick([0, 30, 60, 130, 300]) };
+    case 'other_values':
+      return createGrant(choice, chance.pick(GRANTED));
+    case 'left_out':
+      return { on: '*', fault, fields: ['metadata'] };
     case 'stale':
       return {
         ...choice,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { listReferences } from '../../src/kinds/references.ts';
@@ -23,6 +23,8 @@ export async function checkRun(world: World, run: Run): Promise<void> {
   for (const address of run.hasUndetectableFaults ? [] : listTwice(world, run))
     accuse(`made two that bear the mark of ${address}`);
   if (run.isUndisturbed && UNREAD.test(shown)) accuse(`cannot read a list, although there is no fault: ${shown}`);
+  for (const name of listFilesWith(world, world.checker.wideTokens))
+    accuse(`delivers to ${name} the token of a credential that may bind more than was requested`);
   if (isOverBudget(run)) accuse(`sends more than ${run.rateLimit}`);
   if (isDead()) return;
   const { exitCode } = await result;
@@ -51,6 +53,13 @@ export async function checkRehearsal(
     world.checker.reportViolation(
       `${apply.name} fails, and its rehearsal (exit ${planned.exitCode}) did not say so:\n${apply.shown()}`,
     );
+}
+
+/** Lists the token files that contain one of these tokens. */
+function listFilesWith({ folder }: World, tokens: ReadonlySet<string>): readonly string[] {
+  const place = join(folder, 'tokens');
+  if (tokens.size === 0 || !existsSync(place) || !statSync(place).isDirectory()) return [];
+  return readdirSync(place).filter((name) => tokens.has(readFileSync(join(place, name), 'utf8').trim()));
 }
 
 function isOverBudget({ sentMs, rateLimit }: Run): boolean {

@@ -50,7 +50,8 @@ export async function createCompleteResources(service: SharedService): Promise<v
 
 /**
  * Gets out of the way what would block every apply: resources of other users that claim our unique values, and resources without
- * metadata, or with the beginning of a mark, which may be ours and have lost their marks.
+ * metadata, or with the beginning of a mark, which may be ours and have lost their marks; and what records that the service
+ * refused a creation, which only a consent tries again.
  */
 export async function deleteConflictingResources(service: SharedService): Promise<void> {
   for (const kind of OWNED_KINDS) {
@@ -58,7 +59,8 @@ export async function deleteConflictingResources(service: SharedService): Promis
     for (const resource of service.resources()[kind.name] ?? []) {
       const { metadata = '' } = resource;
       const mayBeOurs = metadata === '' || findCutMark({ spec: { metadata } }) !== undefined;
-      const isInTheWay = findOurMark(resource) === undefined && (mayBeOurs || isUnique);
+      const mark = findOurMark(resource);
+      const isInTheWay = mark === undefined ? mayBeOurs || isUnique : mark.refused !== undefined;
       if (!isInTheWay || resource['description'] === WITNESS) continue;
       const path = toResourcePath(kind, resource);
       // What is in use cannot be deleted. With another text, it is another resource.

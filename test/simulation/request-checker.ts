@@ -1,7 +1,7 @@
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { decodeBodyText, isSuccess } from '../../src/model/http.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { type Mark, splitMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
 import { OUR_STACKS } from '../laws/stack.ts';
@@ -54,6 +54,8 @@ export class RequestChecker {
   readonly violations: string[] = [];
   /** Every token in a response, by the id of its credential. */
   readonly tokens = new Map<string, string>();
+  /** Tokens of credentials that may bind more than was requested. */
+  readonly wideTokens = new Set<string>();
   /** When a resource lost our mark, or was handed over to another of our stacks. */
   readonly #lostMs = new Map<string, number>();
   /** Names in the marks of creates without a later look-up, by run and path. */
@@ -68,6 +70,14 @@ export class RequestChecker {
 
   reportViolation(violation: string): void {
     if (!this.violations.includes(violation)) this.violations.push(violation);
+  }
+
+  /** Notes the token of a credential that came back without the ACL of the request, or with other rules. */
+  noteGrant(sent: string, answer: string): void {
+    const [asked, { acl, token }] = [toRules(parseObject(sent)['acl']), parseObject(answer)];
+    const granted = toRules(acl);
+    const isWide = granted.length === 0 || granted.some((rule) => !asked.includes(rule));
+    if (typeof token === 'string' && asked.length > 0 && !asked.includes('*') && isWide) this.wideTokens.add(token);
   }
 
   /** Sends a request of another user, which may do anything. */
@@ -184,6 +194,10 @@ function toPlace({ observed, path }: Act): string {
 
 function toText({ observed, method, path }: Act): string {
   return `${observed.name} ${method} ${path}`;
+}
+
+function toRules(acl: Json | undefined): readonly string[] {
+  return acl !== undefined && isJsonArray(acl) ? acl.map((rule) => String(rule).toLowerCase()) : [];
 }
 
 function parseObject(text: string): JsonObject {

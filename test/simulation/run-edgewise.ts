@@ -9,9 +9,10 @@ import '../../src/report/machine/json.ts';
 import '../../src/report/render-text.ts';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import type { ServerFaults } from '../../src/model/server-faults.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { withFaults } from '../../src/server/index.ts';
+import { type Server, withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { hasUndetectableFault } from './faults.ts';
 import { changeAsOtherUser, deleteMarkedResource } from './other-user.ts';
@@ -186,7 +187,7 @@ function createTransport(world: World, process: Process): Transport {
       world.time.at(chance.int(1, 40), () => {
         applyDisruptions(world, process, number)
           .then(() => loseCursor(searchParams.get('before_id')))
-          .then(() => server.handle(request))
+          .then(() => handleWatched(world, server, request))
           .then(
             (response) => answer(() => resolve(response), String(response.status)),
             (error: unknown) => answer(() => reject(error), String(error)),
@@ -194,6 +195,15 @@ function createTransport(world: World, process: Process): Transport {
       });
     });
   };
+}
+
+/** Notes what the service granted, as the run sees it. */
+async function handleWatched({ checker }: World, server: Server, request: Request): Promise<Response> {
+  if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path)) return server.handle(request);
+  const sent = await request.clone().text();
+  const response = await server.handle(request);
+  if (response.ok) checker.noteGrant(sent, await response.clone().text());
+  return response;
 }
 
 /** Applies the disruptions of a request when it arrives, before it takes effect. */

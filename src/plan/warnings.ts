@@ -224,7 +224,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
     when: ({ decisions, input: { live, now } }) => findUnmarked(decisions, { live, now }),
     say: ({ address, id, desired }) => ({
       message: `${address} is not created: ${id} has the same fields and no metadata, so an earlier apply may have created it, and the service lost its mark`,
-      remedy: `${formatLostMarkRemedy(id, desired)}. If it is another one, set a \`description\` that it does not have`,
+      remedy: `If it is another one, set a \`description\` that it does not have. ${formatLostMarkRemedy(id, desired)}`,
     }),
   }),
   define({

@@ -59,7 +59,12 @@ describe('a list in a policy that the interface calls a set', () => {
   const toReversed = (list: readonly string[]) => list.toReversed();
 
   it('is equal in any order: nothing is planned, no drift is found, and an apply sends nothing', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': toEdge('one', toPolicy((list) => list)) });
+    const workspace = await createWorkspace({
+      'edgewise.yaml': toEdge(
+        'one',
+        toPolicy((list) => list),
+      ),
+    });
     const { edgewise, server, recorder } = workspace;
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const [{ id } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
@@ -73,7 +78,12 @@ describe('a list in a policy that the interface calls a set', () => {
   });
 
   it('differs if one of its members does', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': toEdge('one', toPolicy((list) => list)) });
+    const workspace = await createWorkspace({
+      'edgewise.yaml': toEdge(
+        'one',
+        toPolicy((list) => list),
+      ),
+    });
     const { edgewise, server } = workspace;
     await edgewise('apply --yes');
     const [{ id } = {}] = server.snapshot().resources['TCPEdge'] ?? [];

@@ -126,13 +126,16 @@ describe('a resource with the fields of a new one and no metadata', () => {
     ['2026-02-01T00:00:00Z', '2026-02-02T00:00:00Z', 0],
     ['2026-03-01T00:00:00Z', '2026-03-08T00:00:00Z', 0],
     ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 3],
-  ])('stops a certificate only if it is valid now, and for as long: from %s until %s', async (after, until, exitCode) => {
-    const manifest = toManifest('SSHUserCertificate', 'alice', CERTIFICATE, { lifecycle: { valid_for: '24h' } });
-    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
-    const spec = { ...CERTIFICATE, valid_after: after, valid_until: until };
-    await sendByHand(workspace, 'POST', '/ssh_user_certificates', spec);
-    expect(await workspace.edgewise('plan')).toMatchObject({ exitCode });
-  });
+  ])(
+    'stops a certificate only if it is valid now, and for as long: from %s until %s',
+    async (after, until, exitCode) => {
+      const manifest = toManifest('SSHUserCertificate', 'alice', CERTIFICATE, { lifecycle: { valid_for: '24h' } });
+      const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
+      const spec = { ...CERTIFICATE, valid_after: after, valid_until: until };
+      await sendByHand(workspace, 'POST', '/ssh_user_certificates', spec);
+      expect(await workspace.edgewise('plan')).toMatchObject({ exitCode });
+    },
+  );
 });
 
 describe('a service that does not keep marks', () => {

@@ -158,7 +158,8 @@ function isUnknownRestriction(extra: ExtraChange | PlanComparison['members'][num
   if (!('change' in extra)) return false;
   const { change, isWhole, fields, dangers } = extra;
   const isUnknown = dangers.every(
-    ({ danger }) => danger === 'restriction-unknown' || (danger === 'restriction-removed' && change.action === 'delete'),
+    ({ danger }) =>
+      danger === 'restriction-unknown' || (danger === 'restriction-removed' && change.action === 'delete'),
   );
   return !isWhole && fields.length === 0 && dangers.length > 0 && isUnknown;
 }

@@ -85,9 +85,8 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       'a new resource without its mark stays',
       'a refused creation is kept beside the replaced one',
     ],
-    'A new resource that is shown without its whole mark is deleted, and the run ends: such a service cannot be managed.': [
-      'a new resource without its mark stays',
-    ],
+    'A new resource that is shown without its whole mark is deleted, and the run ends: such a service cannot be managed.':
+      ['a new resource without its mark stays'],
     'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': {
       test: 'cli/unkept-marks',
       title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',

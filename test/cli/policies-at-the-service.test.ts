@@ -11,7 +11,7 @@ function toEdge(description: string, policy: object): string {
   return STACK + toManifest('TCPEdge', 'shop', { hostports: ['1.tcp.example.net:20001'], description, policy });
 }
 
-describe('an update of an edge with a `${secret:}` in its policy', () => {
+describe('an update of an edge with a secret in its policy', () => {
   const action = { type: 'add-headers', config: { headers: { authorization: `Bearer ${D}{secret:UPSTREAM}` } } };
   const policy = { inbound: [{ expressions: [], actions: [action] }] };
   const ALARM = 'changed at the service after the plan was made';

@@ -123,7 +123,7 @@ function isBlank(part: string): boolean {
 }
 
 function withoutDirectives(part: string): string {
-  return part.replace(/\{\{[^}]*\}\}/g, '');
+  return part.replace(/\{\{[^{}]*\}\}/g, '');
 }
 
 function isTemplateOfOtherKind(part: string): boolean {

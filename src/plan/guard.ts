@@ -55,7 +55,7 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
 /**
  * Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values.
  * @example
- * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [] });
+ * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [], takeOver: [] });
  */
 export function listBlockingViolations(
   violations: readonly SafetyViolation[],

@@ -244,6 +244,7 @@ describe('a plan file that takes over', () => {
       'm/edgewise.yaml': `${STACK.replace('name: test', 'name: test\n  renamed_from: theirs')}${toEdge('door', 20_002)}`,
     });
     await workspace.edgewise('apply theirs.yaml --yes');
+    await workspace.write({ 'theirs.yaml': toStack('theirs') });
     expect(await workspace.edgewise('plan m --allow-take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(readOnlyStack(read(workspace, 'plan.json'))).toMatchObject({
       takeOver: ['theirs'],

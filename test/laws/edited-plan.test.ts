@@ -28,9 +28,10 @@ import { openStackOf } from './stack-of-world.ts';
 import { listTouched, loadStack, World } from './world.ts';
 
 /** Consent to everything that a plan may need, so that only the comparison can refuse it. */
-function toConsents({ changes }: Plan) {
+function toConsents({ changes, violations }: Plan) {
   const addresses = changes.map(({ address }) => address);
-  return { allowDeletes: true, allowProtected: addresses, allowRejected: addresses };
+  const allowTakeOver = violations.flatMap(({ stack }) => stack ?? []);
+  return { allowDeletes: true, allowProtected: addresses, allowRejected: addresses, allowTakeOver };
 }
 
 /** A saved plan, its manifests, and its world. */

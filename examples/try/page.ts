@@ -367,9 +367,11 @@ onClick('hide', () => {
   isGuideHidden = true;
   showGuide();
 });
+/** In hours. Added to a step of the clock: what ends a day after an apply has then ended for certain, although times are rounded to seconds. */
+const MARGIN = 1 / 60;
 for (const [id, hours] of Object.entries({ day: 24, year: 8760 }))
   onClick(id, () => {
-    situation = { ...situation, hours: situation.hours + hours };
+    situation = { ...situation, hours: situation.hours + hours + MARGIN };
     void run({ type: 'plan' });
   });
 onClick('again', () => {

@@ -158,7 +158,8 @@ export class RequestChecker {
   /** A run cannot know that a resource lost our mark while the run read it, or if its responses were wrong. */
   #mayTouch(observed: ObservedRun, id: string, held: LiveResource): boolean {
     if (isModuleHolder(held)) return this.#options.isAttached(id);
-    if (findOurMark(held.resource) !== undefined) return true;
+    // What the run created itself, and the service stored without its mark, it takes back.
+    if (findOurMark(held.resource) !== undefined || observed.created.has(id)) return true;
     const lostMs = this.#lostMs.get(id);
     return lostMs !== undefined && (observed.hasUndetectableFaults || lostMs >= observed.startMs);
   }

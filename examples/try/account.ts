@@ -198,13 +198,14 @@ function isComplete({ result }: Extract<Report, { about: 'apply' }>): boolean {
 async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): Promise<Report> {
   if (task.type === 'drift') return { about: 'drift', drift: await stack.drift() };
   if (task.type !== 'apply') {
-    const allowed = { deletes: task.allowDeletes, protected: [], rejected: [] };
+    // Both stacks are of the page: who tries the example means the hand-over.
+    const allowed = { deletes: task.allowDeletes, protected: [], rejected: [], takeOver: plan.takeOver };
     return { about: 'plan', plan, blocking: listBlockingViolations(plan.violations, allowed) };
   }
   const onEvent = (event: ApplyEvent) => {
     if (event.event === 'write-ended') emit({ type: 'progress', done: event.done, total: event.total });
   };
-  const result = await stack.apply(plan, { onEvent, allowDeletes: task.allowDeletes });
+  const result = await stack.apply(plan, { onEvent, allowDeletes: task.allowDeletes, allowTakeOver: plan.takeOver });
   return { about: 'apply', plan, result };
 }
 

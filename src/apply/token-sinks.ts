@@ -86,10 +86,11 @@ export interface TokenSinks {
 /**
  * Creates the sinks that the settings configure. Runs no command and writes nothing.
  * @example
+ * const { env } = process;
  * const sinks = createTokenSinks(desired.stack.tokens, {
  *   cwd: process.cwd(),
  *   uid: process.getuid?.(),
- *   env: process.env,
+ *   env,
  *   temporaryFolder: tmpdir(),
  * });
  */

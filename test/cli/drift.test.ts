@@ -99,8 +99,9 @@ describe('drift', () => {
     // The most severe danger is first, and its values are shown only there.
     const markdown = await read('markdown');
     expect(markdown).toMatch(
-      /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n[^\n]*\n\n> \[!CAUTION\]/m,
+      /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
     );
+    expect(markdown).toMatch(/Reading took \d+ requests\.\n\n<sub>[^\n]*<\/sub>\n$/);
     // The owner follows the danger.
     expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\n- It is unknown who made these changes/);
     expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);

@@ -51,7 +51,7 @@ describe('a plan file', () => {
     const context = { cwd: folder, uid: undefined };
     await expect(writePlanFile('plan.json', text, context)).rejects.toMatchObject({
       message: `The plan is not written to plan.json: it ${finding}, so no apply could read it.`,
-      exitCode: 1,
+      reason: 'failed',
     });
     expect(existsSync(join(folder, 'plan.json'))).toBe(false);
   });

@@ -47,7 +47,7 @@ describe('a question', () => {
     ['a request to stop', '', true],
   ])('is declined by %s', async (_, typed, interrupt) => {
     const { answer, listeners } = promptAt(typed, { interrupt });
-    await expect(answer).rejects.toMatchObject({ message: 'Declined: nothing was written.', exitCode: 130 });
+    await expect(answer).rejects.toMatchObject({ message: 'Declined: nothing was written.', reason: 'interrupted' });
     // A signal after the end of the terminal does not end the process.
     expect(listeners()).toBe(1);
   });
@@ -57,7 +57,7 @@ describe('a question', () => {
     async (stream) => {
       const { answer, ...streams } = promptAt('');
       streams[stream].emit('error', new Error('EIO'));
-      await expect(answer).rejects.toMatchObject({ exitCode: 130 });
+      await expect(answer).rejects.toMatchObject({ reason: 'interrupted' });
       streams[stream].emit('error', new Error('EIO again'));
     },
   );

@@ -101,7 +101,7 @@ describe('a start with', () => {
     const document = await runLine(sandbox, wrap('edgewise plan --format json', sandbox), start);
     expect(document).toMatchObject({ exitCode, stderr: ended.stderr });
     expect(JSON.parse(document.stdout)).toEqual({
-      ...{ format: PLAN_FORMAT, command: null, ok: false, stacks: [] },
+      ...{ format: PLAN_FORMAT, command: null, ok: false, stacks: [], summary: '✗ edgewise did not complete.' },
       failure: {
         diagnostics: [],
         error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },

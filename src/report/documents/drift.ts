@@ -298,6 +298,6 @@ function formatAbsence({ stack = '', absence }: UnownedResource): string {
   return absence === undefined ? '' : `of the stack ${quoteIfNeeded(stack)}, which is not in this repository`;
 }
 
-function listHintBlocks(hints: readonly string[]): readonly Block[] {
+function listHintBlocks(hints: readonly Text[]): readonly Block[] {
   return hints.length === 0 ? [] : [{ block: 'list', items: hints, weight: 'always' }];
 }

@@ -12,6 +12,7 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
+import { type Text, toCode } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -65,7 +66,7 @@ export const UNMANAGED_WORDING = {
 export function listHints(
   { changes, diagnostics, violations }: Drift,
   { folder }: Pick<FormatOptions, 'folder'>,
-): readonly string[] {
+): readonly Text[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
     ...(errors === 0 ? [] : [`${formatCount(errors, 'error')}.`]),
@@ -87,7 +88,7 @@ const UNKNOWN_WHO =
   'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
 
 /** Names the command that writes what was changed at the service, and not in the manifest too, into the manifests. */
-function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): readonly string[] {
+function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): readonly Text[] {
   const names = changes.flatMap(({ address, besideId, differences }) => {
     const fields = new Set(
       differences.filter((one) => isOfService(one) && one.origin !== 'both').flatMap(({ field }) => field ?? []),
@@ -103,9 +104,8 @@ function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): reado
     ...(folder === '.' ? [] : [escapePath(folder)]),
   ];
   const others = isLong ? ` It lists the fields that have to be named, such as ${toPrintable(names[0] ?? '')}.` : '';
-  return [
-    `To keep a change, write it into the manifests: ${toPrintable(words.map(quoteForShell).join(' '))}${others === '' ? '' : `.${others}`}`,
-  ];
+  const command = toCode(toPrintable(words.map(quoteForShell).join(' ')));
+  return [['To keep a change, write it into the manifests: ', command, others === '' ? '' : `.${others}`]];
 }
 
 /** More names do not fit on a few lines. */

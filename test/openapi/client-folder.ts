@@ -11,6 +11,16 @@ import { runTool } from '../pipelines/tools.ts';
 
 export const FIXTURES = resolve('test/openapi/clients');
 
+const FIVE_KINDS = ['WeightedBackend', 'TCPEdge', 'IPRestriction', 'AgentIngress', 'Credential'];
+
+/** Creates, reads, updates, lists and deletes resources of five kinds. */
+export const OF_FIVE_KINDS = OPERATIONS.filter(
+  ({ kind, module }) => module === undefined && FIVE_KINDS.includes(kind.name),
+);
+
+/** The time limit of a test that compiles for minutes. */
+export const LONG = { timeout: 1_200_000 };
+
 /** A server that records which operations were called with a documented response. */
 function createRecordingServer(called: Set<string>): Server {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });

@@ -1,21 +1,23 @@
 import { appendFile, cp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { it } from 'vitest';
-import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { describeWith } from '../pipelines/tools.ts';
 import { HAS_ALL_TRIES } from '../tries.ts';
-import { createClientFolder, FIXTURES, findRealPath, runClient, runSuccessfully } from './client-folder.ts';
+import {
+  createClientFolder,
+  FIXTURES,
+  findRealPath,
+  LONG,
+  OF_FIVE_KINDS,
+  runClient,
+  runSuccessfully,
+} from './client-folder.ts';
 
 /**
  * Clients that openapi-generator creates from the OpenAPI document, in five languages. Each is compiled, and a program in test/openapi/clients
  * creates, reads, updates, lists and deletes resources of five kinds with it: a policy with two rules of two actions among them. Java and Rust
  * compile for minutes: every night.
  */
-
-const KINDS = ['WeightedBackend', 'TCPEdge', 'IPRestriction', 'AgentIngress', 'Credential'];
-const DRIVEN = OPERATIONS.filter(({ kind, module }) => module === undefined && KINDS.includes(kind.name));
-
-const LONG = { timeout: 1_200_000 };
 
 async function generate(cwd: string, generator: string, ...args: readonly string[]): Promise<void> {
   const options = ['generate', '-i', 'openapi.json', '-g', generator, '-o', 'client'];
@@ -30,7 +32,7 @@ describeWith(['openapi-generator-cli', 'openapi-typescript'], 'a client by opena
     await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
     await generate(cwd, 'typescript-fetch', '--additional-properties=importFileExtension=.js');
     await runSuccessfully(join(packages, '.bin/tsc'), ['-p', '.', '--noEmit', 'false', '--outDir', 'out'], cwd);
-    await runClient(process.execPath, ['out/drive-fetch.js'], cwd, DRIVEN);
+    await runClient(process.execPath, ['out/drive-fetch.js'], cwd, OF_FIVE_KINDS);
   });
 });
 
@@ -46,7 +48,7 @@ describeWith(['openapi-generator-cli', 'go'], 'a client by openapi-generator go'
       GOFLAGS: '',
       GOTOOLCHAIN: 'local',
     });
-    await runClient(join(cwd, 'drive'), [], cwd, DRIVEN);
+    await runClient(join(cwd, 'drive'), [], cwd, OF_FIVE_KINDS);
   });
 });
 
@@ -58,7 +60,7 @@ describeWith(['openapi-generator-cli'], 'a client by openapi-generator python', 
     const client = join(cwd, 'client');
     await runSuccessfully(python, ['-m', 'compileall', '-q', 'openapi_client'], client);
     await cp(join(cwd, 'drive-openapi-generator.py'), join(client, 'drive.py'));
-    await runClient(python, ['drive.py'], client, DRIVEN);
+    await runClient(python, ['drive.py'], client, OF_FIVE_KINDS);
   });
 });
 
@@ -75,7 +77,7 @@ describeWith(['openapi-generator-cli', 'java', 'mvn'], 'a client by openapi-gene
       const goals = ['compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath'];
       await runSuccessfully('mvn', ['-q', '-B', ...goals], client);
       const classpath = await runSuccessfully('cat', ['classpath'], client);
-      await runClient('java', ['-cp', ['target/classes', classpath].join(delimiter), 'Drive'], client, DRIVEN);
+      await runClient('java', ['-cp', ['target/classes', classpath].join(delimiter), 'Drive'], client, OF_FIVE_KINDS);
     },
   );
 });
@@ -91,6 +93,6 @@ describeWith(['openapi-generator-cli', 'cargo'], 'a client by openapi-generator 
     );
     await cp(join(FIXTURES, 'rust/main.rs'), join(client, 'src/main.rs'));
     await runSuccessfully('cargo', ['build', '--quiet'], client);
-    await runClient(join(client, 'target/debug/openapi'), [], client, DRIVEN);
+    await runClient(join(client, 'target/debug/openapi'), [], client, OF_FIVE_KINDS);
   });
 });

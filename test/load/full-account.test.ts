@@ -46,7 +46,7 @@ describe('the file of the embedded server', () => {
 
 /** External ids that take this many bytes. */
 function createFiller(bytes: number): readonly string[] {
-  const length = 1000;
+  const length = 100;
   return Array.from(
     { length: Math.floor(bytes / (length + 3)) },
     (_, index) => `ipp_${String(index).padStart(length - 4, '0')}`,

@@ -9,11 +9,8 @@ export interface ToolResult {
   readonly output: string;
 }
 
-/**
- * Programs that take minutes to build, or that no package of Debian has: the tests with them run in `.ci/other-tools`, and in `.ci/run` if they
- * are installed.
- */
-const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['helm', 'cargo']);
+/** Programs that take minutes to build: their tests run in `.ci/other-tools`, and in `.ci/run` if they are installed. */
+const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['helm']);
 
 /** Which programs are required: `1` or `all`. */
 export const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];

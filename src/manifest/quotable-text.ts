@@ -126,10 +126,16 @@ function listComments(text: string, nodes: readonly Node[]): readonly OffsetRang
     .sort((left, right) => left.start - right.start);
   const comments: OffsetRange[] = [];
   const comment = /(?<!\S)#[^\r\n]*/g;
-  const search = (start: number, end: number): void => {
+  const findNext = (start: number): OffsetRange | undefined => {
     comment.lastIndex = start;
-    for (let match = comment.exec(text); match !== null && match.index < end; match = comment.exec(text))
-      comments.push({ start: match.index, end: comment.lastIndex });
+    const match = comment.exec(text);
+    return match === null ? undefined : { start: match.index, end: comment.lastIndex };
+  };
+  // What is found behind a part is kept, so that a text is searched once.
+  let next = findNext(0);
+  const search = (start: number, end: number): void => {
+    if (next !== undefined && next.start < start) next = findNext(start);
+    for (; next !== undefined && next.start < end; next = findNext(next.end)) comments.push(next);
   };
   let from = 0;
   for (const { start, end, isBlock } of scalars) {

@@ -65,6 +65,7 @@ const LIGHTHOUSE = defineKind({
       : [],
   describeState: ({ condition }) => (condition === null ? [] : [`lamp is ${condition}`]),
   words: { fence: '' },
+  example: { spec: { harbour: 'harbour.example.com', channels: ['16.vhf.example.net:16'], range: 20 } },
   restrictsAccess: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,
   fields: {

@@ -68,7 +68,7 @@ function arbitraryValue(type: FieldType): fc.Arbitrary<Json> {
     case 'map':
       return arbitraryMap(type);
     case 'object':
-      return arbitraryFields(type.others === undefined ? type.fields : { ...type.fields, on_other: type.others });
+      return arbitraryFields(type.fields);
     case 'json':
       return type.isAny
         ? fc.oneof(arbitraryJsonWith(type), fc.array(arbitraryJsonWith(type)))

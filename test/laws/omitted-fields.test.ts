@@ -158,18 +158,10 @@ function isUnknownRestriction(extra: ExtraChange | PlanComparison['members'][num
   if (!('change' in extra)) return false;
   const { change, isWhole, fields, dangers } = extra;
   const isUnknown = dangers.every(
-    ({ danger, path = '' }) =>
-      danger === 'restriction-unknown' ||
-      (danger === 'restriction-removed' && change.action === 'delete') ||
-      // It admits everyone afterwards, and no response of this plan shows whether it did before.
-      (danger === 'unrestricted' && hasUnshownMember(change, path)),
+    ({ danger }) =>
+      danger === 'restriction-unknown' || (danger === 'restriction-removed' && change.action === 'delete'),
   );
   return !isWhole && fields.length === 0 && dangers.length > 0 && isUnknown;
-}
-
-function hasUnshownMember({ live, desired }: ExtraChange['change'], field: string): boolean {
-  const [shown, wanted] = [live?.spec?.[field], desired?.[field]];
-  return isJsonObject(shown) && isJsonObject(wanted) && Object.keys(wanted).some((key) => !Object.hasOwn(shown, key));
 }
 
 describe('a service that leaves out empty values at random', () => {

@@ -31,7 +31,7 @@ function listLines(page: string, after = ''): readonly string[] {
   });
 }
 
-const PIPELINES = [...listLines('pipelines'), ...listLines('pipelines', 'On one machine:')];
+const PIPELINES = [...listLines('pipelines'), ...listLines('pipelines', 'On one machine,')];
 const DRIFT = listLines('drift', '## On a schedule');
 const TOKENS = listLines('tokens');
 

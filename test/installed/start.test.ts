@@ -41,6 +41,8 @@ interface Failure {
   readonly exitCode: number;
   readonly message: string;
   readonly remedy: string;
+  /** The summary of a failure that the program itself reports. Absent: it could not be loaded. */
+  readonly summary?: string;
 }
 
 function listParts(program: string): readonly string[] {
@@ -69,6 +71,7 @@ const FAILURES: readonly Failure[] = [
     exitCode: 3,
     message: 'The working folder was deleted',
     remedy: 'Change to a folder that exists',
+    summary: '✗ edgewise did not complete.',
   },
   {
     ...BROKEN,
@@ -90,7 +93,7 @@ const FAILURES: readonly Failure[] = [
 
 describe('a start with', () => {
   it.each(FAILURES)('$name prints one line with a remedy', async ({ arrange, wrap = (line) => line, ...expected }) => {
-    const { exitCode, message, remedy } = expected;
+    const { exitCode, message, remedy, summary } = expected;
     const sandbox = createSandbox(FILES, ENV);
     const start = arrange?.(sandbox) ?? {};
     const before = listFiles(sandbox.root);
@@ -101,7 +104,7 @@ describe('a start with', () => {
     const document = await runLine(sandbox, wrap('edgewise plan --format json', sandbox), start);
     expect(document).toMatchObject({ exitCode, stderr: ended.stderr });
     expect(JSON.parse(document.stdout)).toEqual({
-      ...{ format: PLAN_FORMAT, command: null, ok: false, stacks: [], summary: '✗ edgewise did not complete.' },
+      ...{ format: PLAN_FORMAT, command: null, ok: false, stacks: [], summary },
       failure: {
         diagnostics: [],
         error: { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },

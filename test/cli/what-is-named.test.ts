@@ -45,12 +45,13 @@ describe('a file that cannot be written', () => {
     expect(await again.edgewise(`plan ${words}`)).toMatchObject({ exitCode: 0 });
   });
 
-  it.skipIf(process.getuid?.() === 0)('is named once if it is read-only', async () => {
+  it('is named once if it is read-only, except for root, who may write it', async () => {
     const { edgewise, folder } = await createWorkspace({ ...FILES, 'plan.md': 'old' });
     chmodSync(`${folder}/plan.md`, 0o444);
     const { exitCode, stderr } = await edgewise('plan --report markdown=plan.md');
+    if (process.getuid?.() === 0) return expect(exitCode).toBe(0);
     expect({ exitCode, said: stderr.match(/cannot be written/g)?.length }).toEqual({ exitCode: 3, said: 1 });
-    expect(stderr).toContain('plan.md is read-only');
+    return expect(stderr).toContain('plan.md is read-only');
   });
 });
 

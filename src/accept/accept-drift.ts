@@ -4,7 +4,7 @@ import type { Change } from '../model/change.ts';
 import type { Danger } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, DriftedChange } from '../model/drift.ts';
-import { parsePath, pathsOverlap } from '../model/field-path.ts';
+import { parsePath, pathsOverlap, toManifestPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ManifestEdit } from '../model/manifest-edit.ts';
 import { looksLikeSecret } from '../model/secret-shapes.ts';
@@ -220,7 +220,7 @@ function listInexact(candidates: readonly Candidate[]): readonly Candidate[] {
 
 function createRefusalOfSkipped({ change, field, reason, remedy }: SkippedDrift, { desired }: AcceptInput): Diagnostic {
   const resource = desired.resources.get(change.address);
-  const place = resource?.locate(field === undefined ? [] : ['spec', ...(parsePath(field) ?? [])]);
+  const place = resource?.locate(toManifestPath(field));
   const finding = field === undefined ? reason : `${field} ${reason}`;
   return createRefusal(change, { finding, place, remedy });
 }

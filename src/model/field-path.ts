@@ -26,6 +26,16 @@ export function parsePath(text: string): FieldPath | undefined {
   return formatPath(path) === text ? path : undefined;
 }
 
+/**
+ * Returns the path in a manifest of a field that a change or a service names, such as `ip_restriction.enabled` or
+ * `lifecycle.protect`. Without a field: that of the whole manifest.
+ */
+export function toManifestPath(field: string | undefined): FieldPath {
+  const path = field === undefined ? undefined : parsePath(field);
+  if (path === undefined || path[0] === 'lifecycle') return path ?? [];
+  return ['spec', ...path];
+}
+
 const PLAIN_STEP = /^[\w-]+$/;
 const STEP = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\.?([\w-]+)/g;
 

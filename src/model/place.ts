@@ -24,11 +24,12 @@ export interface TextRange extends OffsetRange {
   readonly of: string;
 }
 
-/** Returns the position of a path in a document, or of its start. `part`: that of a part of the text there. */
-export type LocateInDocument = (path?: readonly (string | number)[], part?: TextRange) => Place;
-
 /**
- * Returns the position of the manifest of a resource, or of a field in the spec. `undefined` if the manifest is not
- * known. Without an address: the position of the `Stack` document or, if there is none, of the first file.
+ * Returns the position of a path in the document of an address, or of its start. `part`: that of a part of the text
+ * there. `undefined` if the document is not known. Without an address: the position of the `Stack` document or, if
+ * there is none, of the first file.
  */
-export type Locate = (address?: string, field?: string) => Place | undefined;
+export type Locate = (address?: string, path?: readonly (string | number)[], part?: TextRange) => Place | undefined;
+
+/** `Locate` with its address given, by which the document is known. */
+export type LocateInDocument = (path?: readonly (string | number)[], part?: TextRange) => Place;

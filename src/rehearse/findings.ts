@@ -10,7 +10,7 @@ import { isAddress, toAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress, sendsNothing } from '../model/change.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { parsePath } from '../model/field-path.ts';
+import { toManifestPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
@@ -154,7 +154,7 @@ function createRemainingWarning(change: Change, desired: DesiredState): Diagnost
 function locatePlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
   const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that does not parse as an address is not found
   if (resource === undefined) return {};
-  return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
+  return { place: resource.locate(toManifestPath(path)) };
 }
 
 /** Queries about the live resources that refer to a resource. */

@@ -1,6 +1,7 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
+import { toManifestPath } from '../model/field-path.ts';
 import type { Locate } from '../model/place.ts';
 
 import type { Plan, SafetyViolation } from '../model/plan.ts';
@@ -171,7 +172,7 @@ function createViolation(round: Round): SafetyViolation {
   const stacks = [names.slice(0, -1).join(', '), ...names.slice(-1)].join(' and ');
   const shown = round.slice(0, MAX_DESCRIBED).map((passing, at) => describePassing(passing, round[at + 1] ?? round[0]));
   const more = round.length > shown.length ? [`and ${round.length - shown.length} more`] : [];
-  const place = to.locate(address, claims[0]?.field);
+  const place = to.locate(address, toManifestPath(claims[0]?.field));
   return {
     rule: 'value-exchange',
     message: `${address}: the stacks ${stacks} exchange unique values, so each waits for another: ${[...shown, ...more].join('; ')}.`,

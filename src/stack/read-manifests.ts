@@ -8,7 +8,7 @@ import { createUnusedPatternWarning, type SkipPatternInFolder } from '../manifes
 import { type ManifestContent, type Source, toSource } from '../manifest/source.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, limitWarningsPerLintRule } from '../model/diagnostic.ts';
-import { formatPath, parsePath } from '../model/field-path.ts';
+import { formatPath } from '../model/field-path.ts';
 import type { Locate, Place } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
@@ -227,11 +227,9 @@ function createSubject({ stack, state }: ValidatedManifests, file: string): Read
   const start = { file, line: 1, column: 1 };
   return {
     stack: stack?.name,
-    locate: (address, field) => {
-      if (address === undefined) return stack?.locate() ?? start;
-      const path = field === undefined ? undefined : parsePath(field);
-      const isBesideSpec = path?.[0] === 'lifecycle';
-      return byAddress.get(address)?.locate(path === undefined || isBesideSpec ? path : ['spec', ...path]);
+    locate: (address, path, part) => {
+      const document = address === undefined ? stack : byAddress.get(address);
+      return document?.locate(path, part) ?? (address === undefined ? start : undefined);
     },
   };
 }

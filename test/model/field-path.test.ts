@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatPath, parsePath } from '../../src/model/field-path.ts';
+import { formatPath, parsePath, toManifestPath } from '../../src/model/field-path.ts';
 
 test.each([
   [[], ''],
@@ -17,4 +17,14 @@ test.each([
 
 test.each(['a..b', 'a b', 'a[', '["x]', '.a', 'a["\\q"]', 'a[01]', 'a: 1'])('refuses %s as a path', (text) => {
   expect(parsePath(text)).toBeUndefined();
+});
+
+test.each([
+  [undefined, []],
+  ['hostports[1]', ['spec', 'hostports', 1]],
+  ['metadata', ['spec', 'metadata']],
+  ['lifecycle.protect', ['lifecycle', 'protect']],
+  ['not a path', []],
+])('the field %j stands at %j in its manifest', (field, path) => {
+  expect(toManifestPath(field)).toEqual(path);
 });

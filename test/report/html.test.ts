@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
+import type { FieldPath } from '../../src/model/state.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
 import { FORMAT_CHECKS } from './format-checks.ts';
 import { type PageTree, readPage } from './html-tree.ts';
@@ -120,7 +121,11 @@ describe('an HTML report of a plan', () => {
       dangers: [{ group: 'traffic', danger: 'address-changed', path: 'hostports' }],
     });
     const lines: Readonly<Record<string, number>> = { hostports: 7, pooled: 9 };
-    const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1 });
+    const locate = (_?: string, path: FieldPath = []) => ({
+      file: 'edge.yaml',
+      line: lines[path[1] ?? ''] ?? 3,
+      column: 1,
+    });
     const { elements } = renderPlanPage(createPlan({ changes: [change] }), { locate });
     const items = elements.filter(({ attributes }) => attributes.has('data-key'));
     expect(items.map(({ attributes }) => attributes.get('data-danger'))).toEqual(['traffic', 'traffic']);
@@ -237,7 +242,8 @@ describe('an HTML report of a plan', () => {
         readsInput: false,
       },
       pipeline: { commit: SHA, filesUrl: `https://forge.test/blob/${SHA}/` },
-      locate: (_?: string, field?: string) => (field === 'hostports' ? { ...place, line: 9, column: 1 } : undefined),
+      locate: (_?: string, path?: FieldPath) =>
+        path?.[1] === 'hostports' ? { ...place, line: 9, column: 1 } : undefined,
     };
     FORMAT_CHECKS.html(renderHtmlReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, ...options }));
     const { elements } = renderPlanPage(plan, options);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import type { FieldPath } from '../../src/model/state.ts';
 import { MAX_COMMENT_LENGTH } from '../../src/report/markdown/sections.ts';
 import { renderCommentMarker, renderFence, toShortProse } from '../../src/report/markdown/text.ts';
 import type { FormatOptions, Report } from '../../src/report/report.ts';
@@ -161,8 +162,8 @@ test('links a row to the line of its field, and does not repeat a danger', () =>
         }),
       ],
     });
-  const locate = (address?: string, field?: string) =>
-    address === 'TCPEdge/a' && field === 'hostports' ? { file: 'edge.yaml', line: 9, column: 1 } : undefined;
+  const locate = (address?: string, path?: FieldPath) =>
+    address === 'TCPEdge/a' && path?.[1] === 'hostports' ? { file: 'edge.yaml', line: 9, column: 1 } : undefined;
   const readRow = (plan: Plan): string => {
     const text = renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, locate });
     return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
@@ -200,7 +201,11 @@ test('links each field of a row to its own line, unless that is the line of the 
   });
   const made = createChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
   const lines: Readonly<Record<string, number>> = { description: 7, pooled: 9 };
-  const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1 });
+  const locate = (_?: string, path: FieldPath = []) => ({
+    file: 'edge.yaml',
+    line: lines[path[1] ?? ''] ?? 3,
+    column: 1,
+  });
   const plan = createPlan({
     changes: [drifted, made, two],
     made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
@@ -233,8 +238,8 @@ test('ends a comment on drift as one on a plan: with commit, run, time and versi
 });
 
 test('links a danger of drift to the line of its field', () => {
-  const locate = (_?: string, field?: string) => {
-    return { file: 'edge.yaml', line: field === 'ip_restriction' ? 9 : 3, column: 1 };
+  const locate = (_?: string, path?: FieldPath) => {
+    return { file: 'edge.yaml', line: path?.[1] === 'ip_restriction' ? 9 : 3, column: 1 };
   };
   const changes = DRIFT.changes.map((change) => ({ ...change, place: { file: 'edge.yaml', line: 3, column: 1 } }));
   const text = renderMarkdownReport({ about: 'drift', drift: { ...DRIFT, changes } }, { ...PLAIN, locate });

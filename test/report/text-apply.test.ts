@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
+import type { FieldPath } from '../../src/model/state.ts';
 import type { Write, WriteId } from '../../src/model/write.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { renderApplyResultText } from './render.ts';
@@ -73,8 +74,8 @@ test('lists the first resources of a missing permission', () => {
 test('shows the line of the manifest of a failed write, and the field if the service names it', () => {
   const place = { file: 'edge.yaml', line: 6, column: 5 };
   const excerpts = { render: () => '9 |   hostports: []\n  |     ^', renderCorrected: () => '' };
-  const locate = (address?: string, field?: string) =>
-    address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
+  const locate = (address?: string, path?: FieldPath) =>
+    address === 'TCPEdge/a' ? { ...place, line: path?.[1] === 'hostports' ? 9 : 1 } : undefined;
   const render = (failed: Outcome) =>
     renderApplyResultText(PLAN, createApplyResult([failed]), { ...PLAIN, width: 0, locate, excerpts }).split('\n\n')[0];
   expect(render(createFailedOutcome(createWrite('create', 'TCPEdge/a'), 'no'))).toMatch(

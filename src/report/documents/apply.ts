@@ -1,4 +1,5 @@
 import { createWriteRequestLine } from '../../kinds/request-body.ts';
+import { toManifestPath } from '../../model/field-path.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -191,7 +192,7 @@ function createFailedMessage(failed: Failed, options: FormatOptions): Message {
 
 /** The position of the field that the service named or, if it named none, the start of the manifest. */
 function locateFailedWrite({ write, field }: Failed, { locate }: FormatOptions): Place | undefined {
-  const place = locate?.(write.address, field);
+  const place = locate?.(write.address, toManifestPath(field));
   return place && toPrintablePlace(place);
 }
 

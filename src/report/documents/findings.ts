@@ -1,6 +1,7 @@
 import { stripDuplicateId } from '../../model/address.ts';
 import { formatChangeAddress } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { toManifestPath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Document, FindingRule, Sentence, ShownFinding } from '../document.ts';
 import type { FailureReport, FormatOptions, ValidationReport } from '../report.ts';
@@ -85,7 +86,7 @@ export function describeFindings(
         const finding = listed.nature === 'refusal' ? joinRefusal(listed) : listed;
         const { place, address, field } = finding;
         if (place !== undefined || address === undefined) return finding;
-        const found = locate?.(stripDuplicateId(address), field);
+        const found = locate?.(stripDuplicateId(address), toManifestPath(field));
         return { ...finding, place: found && toPrintablePlace(found) };
       }),
     place: locate?.(),

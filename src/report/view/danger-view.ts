@@ -12,7 +12,7 @@ import {
   type DangerName,
 } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
-import { parsePath, pathsOverlap } from '../../model/field-path.ts';
+import { parsePath, pathsOverlap, toManifestPath } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toDigest } from '../../model/json.ts';
 import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -150,7 +150,7 @@ export function findDangerSourcePlace(
 ): Place | undefined {
   const { address, place } = change;
   if (place === undefined) return undefined;
-  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);
+  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, toManifestPath(path));
   return found === undefined ? place : { ...place, line: found.line };
 }
 

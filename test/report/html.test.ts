@@ -102,10 +102,17 @@ describe('an HTML report of a plan', () => {
 
   it('says last what reading took, and shows what a message has between backticks as code', () => {
     const violation = { message: 'Label it `public: "true"`.', remedy: 'Write `a`.', addresses: [] };
-    const plan = createPlan({ changes: [createChange('TCPEdge/calm', 'update')] });
+    const warning = {
+      ...MISTAKE,
+      severity: 'warning',
+      address: 'TCPEdge/calm',
+      message: 'Write `b`.',
+      isOfChange: true,
+    } as const;
+    const plan = createPlan({ changes: [createChange('TCPEdge/calm', 'update')], diagnostics: [warning] });
     const page = renderPage({ about: 'plan', plan, blocking: [{ rule: 'policy', ...violation }] });
     expect(listTexts(page, 'p').at(-2)).toMatch(/^Reading took/);
-    expect(listTexts(page, 'code')).toEqual(expect.arrayContaining(['public: "true"', 'a']));
+    expect(listTexts(page, 'code')).toEqual(expect.arrayContaining(['public: "true"', 'a', 'b']));
     expect(listTexts(page, 'p').join()).not.toContain('`');
   });
 

@@ -4,7 +4,7 @@ import type { Document, Entry, EntryDetails, Field, NextApply } from '../documen
 import type { FieldValueLine } from '../view/field-view.ts';
 import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount, NEXT_APPLY_PREFIX } from '../view/wording.ts';
-import { type Html, html, renderHtmlPlace, renderHtmlText } from './node.ts';
+import { type Html, html, renderHtmlPlace, renderHtmlProse, renderHtmlText } from './node.ts';
 
 /** Which entries start open. `left`: the number of fields that may still be shown. */
 export interface OpenEntries {
@@ -120,7 +120,7 @@ function listInside({ address, owner, isContinued }: Entry, details: EntryDetail
   return [
     ...dangers.map(renderDanger),
     ...(isBare ? traits.map((trait) => html`<p>${renderHtmlText(trait)}</p>\n`) : []),
-    ...said.map((note) => html`<p>${note}</p>\n`),
+    ...said.map((note) => html`<p>${renderHtmlProse(note)}</p>\n`),
     ...(place === undefined ? [] : [html`<p>${renderHtmlPlace(place)}</p>\n`]),
     ...renderFieldTable(`Fields of ${address}`, fields),
     ...renderFieldTable(`Fields of ${address} that will be deleted`, lost),
@@ -133,7 +133,7 @@ function renderNextApply({ said, dangers, notes, fields }: NextApply, address: s
   return [
     html`<p>${NEXT_APPLY_PREFIX}: ${said}</p>\n`,
     ...dangers.map(renderDanger),
-    ...notes.map((note) => html`<p>${note}</p>\n`),
+    ...notes.map((note) => html`<p>${renderHtmlProse(note)}</p>\n`),
     ...renderFieldTable(`Fields of ${address} that the next apply changes`, fields),
   ];
 }

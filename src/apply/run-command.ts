@@ -4,8 +4,9 @@ import { openUnlinkedFile, type UnlinkedFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 import { createPieceMatcher } from '../model/secret-matcher.ts';
+import { StackError } from '../model/user-errors.ts';
 import type { ProgramPlace } from '../programs/find-program.ts';
-import { ProgramNotFoundError, startProgram } from '../programs/start-program.ts';
+import { startProgram } from '../programs/start-program.ts';
 
 /** A program that is run once, without a shell. */
 interface CommandRun extends ProgramPlace {
@@ -58,7 +59,7 @@ async function startCommand(run: CommandRun, { input, errors }: Streams): Promis
       child.on('exit', (code, signal) => end({ failure: formatCommandFailure(code, signal, run.timeoutMs) }));
     });
   } catch (error) {
-    if (error instanceof ProgramNotFoundError) return createStartFailure(error);
+    if (error instanceof StackError) return createStartFailure(error);
     throw error;
   }
 }

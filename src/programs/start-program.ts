@@ -1,4 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { StackError } from '../model/user-errors.ts';
 import { createProgramEnvironment, findProgram, type ProgramPlace, SYSTEM } from './find-program.ts';
 
 /**
@@ -14,12 +15,7 @@ export interface ProgramRun extends ProgramPlace {
   readonly timeoutMs: number;
 }
 
-/** There is no such program, or none outside of the checkout. */
-export class ProgramNotFoundError extends Error {
-  override readonly name = 'ProgramNotFoundError';
-}
-
-/** Starts a program. Throws `ProgramNotFoundError`. */
+/** Starts a program. Throws a `StackError` if there is no such program, or none outside of the checkout. */
 export function startProgram({ words, stdio, timeoutMs, ...place }: ProgramRun): ChildProcess {
   const [, ...args] = words;
   return spawn(requireProgram(words, place), args, {
@@ -32,14 +28,15 @@ export function startProgram({ words, stdio, timeoutMs, ...place }: ProgramRun):
   });
 }
 
-/** Returns the path of the program that `startProgram` would start. Throws `ProgramNotFoundError`. */
+/** Returns the path of the program that `startProgram` would start. Throws as it does. */
 export function requireProgram([name = '']: readonly string[], place: ProgramPlace): string {
   const found = findProgram(name, place, SYSTEM);
   if (found !== undefined) return found;
-  throw new ProgramNotFoundError(
+  throw new StackError(
     name.includes('/')
       ? `${name} is not an executable program`
       : `${name} is not an executable program on the PATH. Folders of the checkout do not count: for a program there, write its path`,
+    { reason: 'failed' },
   );
 }
 

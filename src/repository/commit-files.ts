@@ -5,7 +5,7 @@ import { createReadBudget, type ReadBudget, readInput } from '../files/read-inpu
 import { findStats } from '../files/real-path.ts';
 import { StackError } from '../model/user-errors.ts';
 
-import { GitError, type GitRepository } from './git.ts';
+import { type GitRepository, isUnanswered } from './git.ts';
 
 /**
  * Compares files with those of a commit. Git only lists the tree of the commit. The id of a file is computed here, from
@@ -44,20 +44,20 @@ interface ResolvedPath {
 }
 
 /** Lists the files of a commit, given by its full id. Rejects with a `StackError` if git does not have all of it. */
-export async function readCommitFiles({ top, run }: GitRepository, commit: string): Promise<CommitFiles> {
-  const entries = new Map<string, Entry>();
-  try {
-    const listed = await run(['ls-tree', '-r', '-z', '--full-tree', commit]);
-    for (const [, mode = '', id = '', path = ''] of listed.matchAll(/(\d+) \w+ ([0-9a-f]+)\t([^\0]*)\0/g))
-      entries.set(path, { type: TYPES[mode] ?? 'file', id });
-  } catch (cause) {
-    if (!(cause instanceof GitError) || cause.isUnanswered) throw cause;
-    throw new StackError(`git cannot list the files of the commit ${commit.slice(0, 12)}: ${cause.said}`.split('\n'), {
+export async function readCommitFiles({ top, ask }: GitRepository, commit: string): Promise<CommitFiles> {
+  const listed = await ask(['ls-tree', '-r', '-z', '--full-tree', commit]);
+  if (typeof listed !== 'string') {
+    const { why, said, error: cause } = listed;
+    if (isUnanswered(why)) throw cause;
+    throw new StackError(`git cannot list the files of the commit ${commit.slice(0, 12)}: ${said}`.split('\n'), {
       reason: 'invalid',
       remedy: 'If trees of the commit are missing, clone without --filter, or with --filter=blob:none.',
       cause,
     });
   }
+  const entries = new Map<string, Entry>();
+  for (const [, mode = '', id = '', path = ''] of listed.matchAll(/(\d+) \w+ ([0-9a-f]+)\t([^\0]*)\0/g))
+    entries.set(path, { type: TYPES[mode] ?? 'file', id });
   return {
     top,
     entries,

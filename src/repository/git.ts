@@ -7,7 +7,7 @@ import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import { quoteForShell } from '../model/shell-words.ts';
 import { StackError } from '../model/user-errors.ts';
-import { type ProgramEnd, ProgramNotFoundError, readProgram } from '../programs/start-program.ts';
+import { type ProgramEnd, readProgram } from '../programs/start-program.ts';
 import type { Host } from '../stack/host.ts';
 
 /**
@@ -20,8 +20,23 @@ import type { Host } from '../stack/host.ts';
 export interface GitRepository {
   /** Real path of the folder with `.git`. */
   readonly top: string;
-  /** Runs git in `top`, and returns what it prints. `input`: its standard input. Rejects with a `GitError`. */
+  /** Runs git in `top`. Returns what it prints, or why it gave no answer. `input`: its standard input. */
+  readonly ask: (args: readonly string[], input?: string) => Promise<string | GitFailure>;
+  /** Like `ask`, but rejects if there is no answer. */
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
+}
+
+/** Why git gave no answer. */
+export interface GitFailure {
+  /**
+   * `absent`: git is not installed, or there is no repository. `foreign`: git refuses the owner of the repository.
+   * `ambiguous`: a name stands for more than one commit. `quiet`: git said nothing, which answers a question with
+   * `--quiet`.
+   */
+  readonly why: 'absent' | 'foreign' | 'ambiguous' | 'quiet' | 'failed';
+  /** What git wrote to standard error. */
+  readonly said: string;
+  readonly error: StackError;
 }
 
 export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets' | 'namedPaths'>;
@@ -48,36 +63,40 @@ const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
 export function createRepository(top: string, host: Omit<GitHost, 'uid'>): GitRepository {
   const env = withoutSecretVariables(host.env, host.secrets ?? NO_OP_SECRET_REDACTOR);
   const checkouts = listCheckouts([top, host.cwd], host);
-  return { top, run: (args, input) => runGit({ top, env, checkouts }, args, input) };
+  const ask: GitRepository['ask'] = (args, input) => askGit({ top, env, checkouts }, args, input);
+  return {
+    top,
+    ask,
+    run: async (args, input) => {
+      const answer = await ask(args, input);
+      if (typeof answer === 'string') return answer;
+      throw answer.error;
+    },
+  };
 }
 
 /**
  * Returns the id of a commit. Throws a `StackError` if the repository does not contain the commit, or if the name stands
  * for more than one: git would prefer a tag `origin/main`, which another author may have pushed, to the branch.
  */
-export async function resolveCommit({ run: git }: GitRepository, name: string): Promise<string> {
+export async function resolveCommit({ ask }: GitRepository, name: string): Promise<string> {
   const verify = ['rev-parse', '--verify', '--end-of-options', `${name}^{commit}`];
-  try {
-    await git(['rev-parse', '--quiet', ...verify.slice(1)]);
-    // Only without --quiet, git says that a name is ambiguous.
-    return (await git(['-c', 'core.warnAmbiguousRefs=true', ...verify])).trim();
-  } catch (cause) {
-    if (!(cause instanceof GitError)) throw cause;
-    if (cause.isAmbiguous) throw createAmbiguousError(name, cause);
-    if (!cause.isQuiet) throw cause;
-    throw new StackError(`${name} is not a commit of this repository.`, {
+  const found = await ask(['rev-parse', '--quiet', ...verify.slice(1)]);
+  // Only without --quiet, git says that a name is ambiguous.
+  const answer = typeof found === 'string' ? await ask(['-c', 'core.warnAmbiguousRefs=true', ...verify]) : found;
+  if (typeof answer === 'string') return answer.trim();
+  const { why, error: cause } = answer;
+  if (why === 'ambiguous')
+    throw new StackError(`${name} is ambiguous in this repository: a branch, a tag or the start of an id.`, {
       reason: 'invalid',
-      remedy:
-        'Correct the name, or fetch the commit: a pipeline often has only part of the history (`fetch-depth: 0` on GitHub).',
+      remedy: 'Use the full name, such as refs/remotes/origin/main, or the whole id of the commit.',
       cause,
     });
-  }
-}
-
-function createAmbiguousError(name: string, cause: GitError): StackError {
-  return new StackError(`${name} is ambiguous in this repository: a branch, a tag or the start of an id.`, {
+  if (why !== 'quiet') throw cause;
+  throw new StackError(`${name} is not a commit of this repository.`, {
     reason: 'invalid',
-    remedy: 'Use the full name, such as refs/remotes/origin/main, or the whole id of the commit.',
+    remedy:
+      'Correct the name, or fetch the commit: a pipeline often has only part of the history (`fetch-depth: 0` on GitHub).',
     cause,
   });
 }
@@ -89,12 +108,10 @@ function createAmbiguousError(name: string, cause: GitError): StackError {
  */
 export async function isTracked(file: string, top: string, host: Omit<GitHost, 'uid'>): Promise<boolean> {
   const path = relative(top, file).split(sep).join('/');
-  try {
-    return (await createRepository(top, host).run(['ls-files', '-z', '--', `:(literal)${path}`])) !== '';
-  } catch (error) {
-    if (error instanceof GitError && error.isAbsent) return false;
-    throw error;
-  }
+  const listed = await createRepository(top, host).ask(['ls-files', '-z', '--', `:(literal)${path}`]);
+  if (typeof listed === 'string') return listed !== '';
+  if (listed.why === 'absent') return false;
+  throw listed.error;
 }
 
 /** The names and ids of about a million files. */
@@ -112,23 +129,23 @@ interface GitPlace {
   readonly checkouts: readonly string[];
 }
 
-async function runGit(
+async function askGit(
   { top, env, checkouts }: GitPlace,
   args: readonly string[],
   input: string | undefined,
-): Promise<string> {
+): Promise<string | GitFailure> {
   const words = ['git', '-C', top, ...SAFE_SETTINGS.flatMap((setting) => ['-c', setting]), ...args];
   const place = { cwd: START_FOLDER, env: createGitEnvironment(top, env), checkouts };
   let end: ProgramEnd;
   try {
     end = await readProgram({ ...place, words, timeoutMs: TIMEOUT_MS }, { input, maxBytes: MAX_BYTES });
   } catch (error) {
-    throw createAbsentError(error);
+    return createAbsence(error);
   }
   const { stdout, stderr, code, isKilled } = end;
   if (isKilled) throw createStoppedError();
   // Git may succeed with an incomplete answer, for example if an object of a partial clone is missing.
-  if (code !== 0 || /^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) throw createGitError(top, end);
+  if (code !== 0 || /^(?:error|fatal): /m.test(stderr) || AMBIGUOUS.test(stderr)) return createFailure(top, end);
   return stdout;
 }
 
@@ -173,68 +190,37 @@ function createStoppedError(): StackError {
   return new StackError(message, { reason: 'failed', remedy: 'Try again on a machine or disk that is faster.' });
 }
 
-/** Git failed. */
-export class GitError extends StackError {
-  override readonly name = 'GitError';
-  /** What git wrote to standard error. Empty if it did not say why it failed: with `--quiet`, this is an answer. */
-  readonly said: string;
-  /** Whether git is not installed, or there is no repository. */
-  readonly isAbsent: boolean;
-
-  constructor(message: string | readonly string[], { said, isAbsent = false, ...options }: GitErrorOptions) {
-    super(message, options);
-    this.said = said;
-    this.isAbsent = isAbsent;
-  }
-
-  get isQuiet(): boolean {
-    return this.said === '' && !this.isAbsent;
-  }
-
-  /** Whether a name stands for more than one commit. */
-  get isAmbiguous(): boolean {
-    return AMBIGUOUS.test(this.said);
-  }
-
-  /** Whether git looked at no repository: it is absent, or refuses the owner. */
-  get isUnanswered(): boolean {
-    return this.isAbsent || OWNER_REFUSED.test(this.said);
-  }
+/** Whether git looked at no repository. */
+export function isUnanswered(why: GitFailure['why']): boolean {
+  return why === 'absent' || why === 'foreign';
 }
 
 const AMBIGUOUS = /^warning: refname '.*' is ambiguous/m;
 const OWNER_REFUSED = /dubious ownership|unsafe repository/;
 
-type GitErrorOptions = ConstructorParameters<typeof StackError>[1] & {
-  readonly said: string;
-  readonly isAbsent?: boolean;
-};
-
 /** Git could not be started. */
-function createAbsentError(cause: unknown): GitError {
-  const isMissing = cause instanceof ProgramNotFoundError;
-  return new GitError(isMissing ? 'git cannot be run.' : `git cannot be run: ${getErrorMessage(cause)}`, {
-    reason: 'failed',
-    remedy: 'Install git outside of the repository: edgewise asks it what a commit contains.',
-    said: '',
-    isAbsent: true,
-    cause,
-  });
+function createAbsence(cause: unknown): GitFailure {
+  // Not found, or the system cannot start it.
+  const message = cause instanceof StackError ? 'git cannot be run.' : `git cannot be run: ${getErrorMessage(cause)}`;
+  const remedy = 'Install git outside of the repository: edgewise asks it what a commit contains.';
+  return { why: 'absent', said: '', error: new StackError(message, { reason: 'failed', remedy, cause }) };
 }
 
-function createGitError(top: string, { stderr, code }: ProgramEnd): GitError {
+function createFailure(top: string, { stderr, code }: ProgramEnd): GitFailure {
   const said = stderr.trim();
-  if (OWNER_REFUSED.test(said))
-    return new GitError(`git refuses ${top}, because the repository belongs to another user.`, {
+  if (OWNER_REFUSED.test(said)) {
+    const error = new StackError(`git refuses ${top}, because the repository belongs to another user.`, {
       reason: 'invalid',
       remedy: `If you trust that user, allow it: git config --global --add safe.directory ${quoteForShell(top)}`,
-      said,
     });
-  const why = said === '' ? `it ended with exit code ${code}` : said.replaceAll('\t', '    ');
-  return new GitError(`git failed: ${why}`.split('\n'), {
+    return { why: 'foreign', said, error };
+  }
+  const reason = said === '' ? `it ended with exit code ${code}` : said.replaceAll('\t', '    ');
+  const error = new StackError(`git failed: ${reason}`.split('\n'), {
     reason: 'invalid',
     remedy: `Run git in ${top} to find out more.`,
-    said,
-    isAbsent: said.includes('not a git repository'),
   });
+  if (said === '') return { why: 'quiet', said, error };
+  if (said.includes('not a git repository')) return { why: 'absent', said, error };
+  return { why: AMBIGUOUS.test(said) ? 'ambiguous' : 'failed', said, error };
 }

@@ -9,7 +9,7 @@ import { hasStackDocument, mayContainStackDocument } from '../manifest/stack-fol
 import type { MissingManifests } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { ListCollidingNames, ListMissingManifests } from '../stack/host.ts';
-import { GitError, type GitHost, openGitRepository } from './git.ts';
+import { type GitFailure, type GitHost, isUnanswered, openGitRepository } from './git.ts';
 
 /**
  * Lists files in and below the folders of a stack that git has, but did not write: those that a sparse checkout leaves
@@ -32,25 +32,30 @@ function listSearchedFolders({ paths = [] }: Pick<DesiredState, 'paths'>, host: 
 }
 
 async function listMissingIn(folder: string, host: GitHost): Promise<MissingManifests> {
-  try {
-    const missing = await listLeftOutFiles(folder, host);
-    const files = missing.length === 0 ? [] : withoutInnerStacks(missing, folder);
-    return { files: files.map((file) => relative(host.cwd, file)) };
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
+  const missing = await listLeftOutFiles(folder, host);
+  if ('error' in missing) {
+    const { why, error } = missing;
     // Without git, only an incomplete checkout is a reason for doubt.
-    if (error.isUnanswered && !mayBeIncomplete(folder, findRepository(folder, host) ?? folder)) return { files: [] };
+    if (isUnanswered(why) && !mayBeIncomplete(folder, findRepository(folder, host) ?? folder)) return { files: [] };
     return { files: [], doubt: error.message };
   }
+  const files = missing.length === 0 ? [] : withoutInnerStacks(missing, folder);
+  return { files: files.map((file) => relative(host.cwd, file)) };
 }
 
 /** Lists the real paths of the manifests in the index that are not in the folder, although they were not deleted. */
-export async function listLeftOutFiles(folder: string, host: GitHost): Promise<readonly string[]> {
-  const { top, entries } = await listIndex(folder, host);
+export async function listLeftOutFiles(folder: string, host: GitHost): Promise<readonly string[] | GitFailure> {
+  const index = await listIndex(folder, host);
+  if ('error' in index) return index;
+  const { top, entries } = index;
   const found: string[] = [];
   for (const { tag, mode, path, isRead } of entries) {
     const file = join(top, path);
-    if (mode === SUBMODULE) found.push(...(await listLeftOutOfModule(file, host)));
+    if (mode === SUBMODULE) {
+      const leftOut = await listLeftOutOfModule(file, host);
+      if ('error' in leftOut) return leftOut;
+      found.push(...leftOut);
+    }
     // `S` is a file that a sparse checkout leaves out. In lower case: the user told git that it never changes.
     else if ((tag === 'S' || tag !== tag.toUpperCase()) && findStats(file) === undefined) {
       if (isRead) found.push(file);
@@ -69,13 +74,16 @@ interface IndexEntry {
   readonly isRead: boolean;
 }
 
-async function listIndex(
-  folder: string,
-  host: GitHost,
-): Promise<{ readonly top: string; readonly entries: readonly IndexEntry[] }> {
-  const { top, run } = openGitRepository(folder, host);
+interface Index {
+  readonly top: string;
+  readonly entries: readonly IndexEntry[];
+}
+
+async function listIndex(folder: string, host: GitHost): Promise<Index | GitFailure> {
+  const { top, ask } = openGitRepository(folder, host);
   const below = relative(top, folder).split(sep).join('/');
-  const listed = await run(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+  const listed = await ask(['ls-files', '-v', '-s', '-z', '--', `:(literal)${below === '' ? '.' : below}`]);
+  if (typeof listed !== 'string') return listed;
   const entries = Array.from(
     listed.matchAll(/(\w) (\d+) [^\t]*\t([^\0]*)\0/g),
     ([, tag = '', mode = '', path = '']) => ({
@@ -100,13 +108,10 @@ function listManifestPaths(entries: readonly IndexEntry[]): readonly string[] {
 export const listCollidingNames: ListCollidingNames = async (paths, host) => {
   const groups: (readonly string[])[] = [];
   for (const folder of listSearchedFolders({ paths }, host)) {
-    try {
-      const { top, entries } = await listIndex(folder, host);
-      const found = groupCollidingPaths(listManifestPaths(entries));
-      groups.push(...found.map((group) => group.map((path) => relative(host.cwd, join(top, path)))));
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-    }
+    const index = await listIndex(folder, host);
+    if ('error' in index) continue;
+    const found = groupCollidingPaths(listManifestPaths(index.entries));
+    groups.push(...found.map((group) => group.map((path) => relative(host.cwd, join(index.top, path)))));
   }
   return groups;
 };
@@ -148,7 +153,7 @@ export function isReadPath(path: string): boolean {
 
 const SUBMODULE = '160000';
 
-async function listLeftOutOfModule(folder: string, host: GitHost): Promise<readonly string[]> {
+async function listLeftOutOfModule(folder: string, host: GitHost): Promise<readonly string[] | GitFailure> {
   if (isEmptyFolder(folder)) return [folder];
   return findStats(join(folder, '.git')) === undefined ? [] : listLeftOutFiles(folder, host);
 }

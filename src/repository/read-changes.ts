@@ -24,7 +24,7 @@ import {
   readCommitFiles,
   toFolder,
 } from './commit-files.ts';
-import { GitError, type GitRepository, openGitRepository, resolveCommit } from './git.ts';
+import { type GitRepository, openGitRepository, resolveCommit } from './git.ts';
 import { isReadPath, listLeftOutFiles } from './missing-manifests.ts';
 import { type GivenConnection, readTreeAround } from './read-stack-tree.ts';
 
@@ -94,18 +94,15 @@ interface RenameSearch {
 }
 
 /** The name of the stack that a file of a commit describes. `undefined`: it describes none, or cannot be read. */
-async function readStackName(id: string, { run }: GitRepository): Promise<string | undefined> {
-  try {
-    const content = createSourceContent(Buffer.from(await run(['cat-file', 'blob', id]), 'utf8'));
-    const stack = listReadableDocuments(content, NO_ENVIRONMENT).find((document) => isOfOwnKind(document, 'Stack'));
-    const metadata = stack?.['metadata'];
-    const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
-    return typeof name === 'string' && isResourceName(name) ? name : undefined;
-  } catch (error) {
-    // A partial clone may lack the file.
-    if (error instanceof GitError) return undefined;
-    throw error;
-  }
+async function readStackName(id: string, { ask }: GitRepository): Promise<string | undefined> {
+  const text = await ask(['cat-file', 'blob', id]);
+  // A partial clone may lack the file.
+  if (typeof text !== 'string') return undefined;
+  const content = createSourceContent(Buffer.from(text, 'utf8'));
+  const stack = listReadableDocuments(content, NO_ENVIRONMENT).find((document) => isOfOwnKind(document, 'Stack'));
+  const metadata = stack?.['metadata'];
+  const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' && isResourceName(name) ? name : undefined;
 }
 
 /** All paths are relative to the root of the repository, and have slashes. */
@@ -333,8 +330,9 @@ async function listGoneManifests(comparison: Comparison): Promise<readonly strin
       findStats(join(files.top, path)) === undefined,
   );
   if (gone.length === 0) return [];
-  const leftOut = new Set(await listLeftOutFiles(files.top, host));
-  return gone.filter((path) => !leftOut.has(join(files.top, path)));
+  const leftOut = await listLeftOutFiles(files.top, host);
+  if ('error' in leftOut) throw leftOut.error;
+  return gone.filter((path) => !leftOut.includes(join(files.top, path)));
 }
 
 /**

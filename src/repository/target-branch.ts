@@ -7,7 +7,7 @@ import { findTargetBranch } from '../model/pipeline.ts';
 import { createNearestFolderSearch, type StackFolder, type StackTree } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 
-import { GitError, type GitHost, type GitRepository, openGitRepository } from './git.ts';
+import { type GitHost, type GitRepository, openGitRepository } from './git.ts';
 
 /** The commits of the target branch that the checkout of a pull request lacks. */
 interface MissingCommits {
@@ -57,22 +57,26 @@ export function warnOfMissingCommits(
 }
 
 /** Returns the commit of a branch as git last fetched it. A clone without remotes has the branch itself. */
-async function findTip(target: string, { run }: GitRepository): Promise<string | undefined> {
+async function findTip(target: string, repository: GitRepository): Promise<string | undefined> {
   for (const ref of [`refs/remotes/origin/${target}`, `refs/heads/${target}`]) {
-    const found = await orUndefined(run(['rev-parse', '--quiet', '--verify', '--end-of-options', `${ref}^{commit}`]));
+    const found = await askQuietly(repository, [
+      'rev-parse',
+      '--quiet',
+      '--verify',
+      '--end-of-options',
+      `${ref}^{commit}`,
+    ]);
     if (found !== undefined) return found.trim();
   }
   return undefined;
 }
 
 /** Resolves with `undefined` if git says no, without an error. */
-async function orUndefined(asked: Promise<string>): Promise<string | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof GitError && error.isQuiet) return undefined;
-    throw error;
-  }
+async function askQuietly({ ask }: GitRepository, args: readonly string[]): Promise<string | undefined> {
+  const answer = await ask(args);
+  if (typeof answer === 'string') return answer;
+  if (answer.why === 'quiet') return undefined;
+  throw answer.error;
 }
 
 interface Context {
@@ -86,7 +90,7 @@ async function listChangedStacks(
   { tree, repository, host }: Context,
 ): Promise<readonly StackFolder[] | undefined> {
   const { top, run } = repository;
-  const base = await orUndefined(run(['merge-base', 'HEAD', tip]));
+  const base = await askQuietly(repository, ['merge-base', 'HEAD', tip]);
   if (base === undefined) return undefined;
   const listed = await run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', base.trim(), tip]);
   const paths = listed.split('\0').filter((path) => path !== '');

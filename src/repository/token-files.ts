@@ -7,7 +7,7 @@ import type { Address } from '../model/address.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import { StackError } from '../model/user-errors.ts';
 
-import { createRepository, GitError, type GitHost, type GitRepository } from './git.ts';
+import { createRepository, type GitHost, type GitRepository } from './git.ts';
 
 /**
  * Finds token folders in the work tree of a repository whose files `git add` could stage, or that a checkout could
@@ -119,13 +119,14 @@ async function listTracked(
  * pattern that ends with a slash must be what ignores a file in it, because such a pattern matches only folders.
  */
 async function listIgnored(
-  { top, run }: GitRepository,
+  repository: GitRepository,
   folders: readonly PlacedFolder[],
 ): Promise<ReadonlySet<PlacedFolder>> {
+  const { top } = repository;
   const inside = folders.filter(({ real }) => real !== top);
   const probe = crypto.randomUUID();
   const paths = inside.flatMap(({ real }) => [real, join(real, probe)]).map((path) => toGitPath(top, path));
-  const patterns = await findPatterns(run, paths);
+  const patterns = await findPatterns(repository, paths);
   return new Set(
     inside.filter(({ real }) => {
       const [own = '!', below = '!'] = [real, join(real, probe)].map((path) => patterns.get(toGitPath(top, path)));
@@ -136,19 +137,19 @@ async function listIgnored(
 }
 
 /** The last pattern that matches each path. One that begins with `!` includes the path again. */
-async function findPatterns(run: GitRepository['run'], paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  try {
-    const input = paths.map((path) => `${path}\0`).join('');
-    const said = (await run(['check-ignore', '--no-index', '--verbose', '-z', '--stdin'], input)).split('\0');
-    const patterns = new Map<string, string>();
-    // Source, line, pattern and path.
-    for (let at = 0; at + FIELDS <= said.length; at += FIELDS) patterns.set(said[at + 3] ?? '', said[at + 2] ?? '!');
-    return patterns;
-  } catch (error) {
+async function findPatterns({ ask }: GitRepository, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const patterns = new Map<string, string>();
+  const input = paths.map((path) => `${path}\0`).join('');
+  const answer = await ask(['check-ignore', '--no-index', '--verbose', '-z', '--stdin'], input);
+  if (typeof answer !== 'string') {
     // Git ends with 1 and says nothing if it ignores none of the files.
-    if (error instanceof GitError && error.isQuiet) return new Map();
-    throw error;
+    if (answer.why === 'quiet') return patterns;
+    throw answer.error;
   }
+  const said = answer.split('\0');
+  // Source, line, pattern and path.
+  for (let at = 0; at + FIELDS <= said.length; at += FIELDS) patterns.set(said[at + 3] ?? '', said[at + 2] ?? '!');
+  return patterns;
 }
 
 const FIELDS = 4;

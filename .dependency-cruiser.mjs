@@ -27,7 +27,7 @@ const STAGES = [
 const MAY_IMPORT = {
   model: [],
   files: ['model'],
-  programs: ['files'],
+  programs: ['model', 'files'],
   kinds: ['model'],
   settings: ['model', 'kinds'],
   schemas: ['model', 'kinds', 'settings'],

@@ -1,6 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRe2, estimateRe2Cost } from '../kinds/re2.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
+import { StackError } from '../model/user-errors.ts';
 import { findMacroVariable } from './read-cel.ts';
 
 /**
@@ -319,13 +320,10 @@ const MAX_MATCH = 150_000;
 /** Whether RE2, which does not backtrack, finds the pattern in the text. Throws if the pattern is invalid or too large. */
 export function matchText(text: string, pattern: string): boolean {
   const { steps, compiled } = measureMatch(text.length, pattern);
-  if (compiled === undefined || steps > MAX_MATCH) throw new PatternError('has a pattern that is too large');
-  if ('finding' in compiled) throw new PatternError(compiled.finding);
+  if (compiled === undefined || steps > MAX_MATCH)
+    throw new StackError('has a pattern that is too large', { reason: 'invalid' });
+  if ('finding' in compiled) throw new StackError(compiled.finding, { reason: 'invalid' });
   return compiled.isFoundIn(text);
-}
-
-class PatternError extends Error {
-  override readonly name = 'PatternError';
 }
 
 /** The maximum number of steps of an evaluation, or of all evaluations of a run. */

@@ -88,13 +88,19 @@ function normalizePostText(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
 }
 
+/** Octokit does not retry after an error with this name. */
+const STOPPED = 'AbortError';
+
 /**
- * A request was stopped: the forge named a URL at another origin, redirected too often, named too many pages, sent too
- * much, or took too long.
+ * Creates an error for a stopped request: the forge named a URL at another origin, redirected too often, named too many
+ * pages, sent too much, or took too long.
  */
-export class StoppedRequestError extends Error {
-  /** Octokit does not retry after an error with this name. */
-  override readonly name = 'AbortError';
+function createStop(message: string, cause?: unknown): Error {
+  return new DOMException(message, { name: STOPPED, cause });
+}
+
+export function isStopped(error: unknown): boolean {
+  return error instanceof Error && error.name === STOPPED;
 }
 
 /** A renamed project redirects once or twice. More redirects are probably a loop. */
@@ -128,7 +134,7 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
       length += chunk.length;
       bytes += chunk.length;
       if (length > MAX_BODY_BYTES || bytes > MAX_TOTAL_BYTES)
-        throw new StoppedRequestError(
+        throw createStop(
           `the forge sends more than ${MAX_BODY_BYTES} bytes at once, or ${MAX_TOTAL_BYTES} bytes in all`,
         );
     }
@@ -140,7 +146,7 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
     let url = start;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       if (url.origin !== origin)
-        throw new StoppedRequestError(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
+        throw createStop(`the forge names a page at ${url.origin}, but the token is only for ${origin}`);
       const response = await fetch(url, { ...init, redirect: 'manual' });
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
       if (location === null) return readWhole(response);
@@ -158,11 +164,11 @@ export function createOneOriginFetch(baseUrl: string): typeof fetch {
       return await follow(url, { ...init, signal: AbortSignal.any(limits) });
     } catch (error) {
       if (!deadline.aborted) throw error;
-      throw new StoppedRequestError(`the forge takes longer than ${TOTAL_TIMEOUT_MS / 1000} s`, { cause: error });
+      throw createStop(`the forge takes longer than ${TOTAL_TIMEOUT_MS / 1000} s`, error);
     }
   };
 }
 
-function createTooManyPagesError({ pathname }: URL): StoppedRequestError {
-  return new StoppedRequestError(`the forge names too many pages, the last one ${pathname}`);
+function createTooManyPagesError({ pathname }: URL): Error {
+  return createStop(`the forge names too many pages, the last one ${pathname}`);
 }

@@ -1,6 +1,6 @@
 import { retry } from '@octokit/plugin-retry';
 import { Octokit } from '@octokit/rest';
-import { type CommentOrIssue, createOneOriginFetch, type Forge, StoppedRequestError } from './forge.ts';
+import { type CommentOrIssue, createOneOriginFetch, type Forge, isStopped } from './forge.ts';
 
 interface GitHubOptions {
   /** `https://api.github.com`, or the API URL of an enterprise server. */
@@ -106,7 +106,7 @@ interface Viewer {
 }
 
 function ignoreRejection(error: unknown): Viewer {
-  if (error instanceof StoppedRequestError) throw error;
+  if (isStopped(error)) throw error;
   return {};
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { ApiError, NetworkError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { type CommentOrIssue, createOneOriginFetch, type Forge } from './forge.ts';
 
@@ -86,22 +87,12 @@ async function findUserId(send: Client['send']): Promise<number | undefined> {
   try {
     return Number((await send('GET', '/user'))['id']);
   } catch (error) {
-    if (error instanceof GitLabError && (error.status === 403 || error.status === 404)) return undefined;
+    if (error instanceof ApiError && (error.response.status === 403 || error.response.status === 404)) return undefined;
     throw error;
   }
 }
 
-class GitLabError extends Error {
-  override readonly name = 'GitLabError';
-  readonly status: number;
-
-  constructor(status: number, text: string) {
-    super(`${status} ${text}`.slice(0, 500));
-    this.status = status;
-  }
-}
-
-/** GitLab's API, version 4. Every function rejects with a `GitLabError` if GitLab refuses. */
+/** GitLab's API, version 4. Every function rejects with an `ApiError` if GitLab refuses. */
 interface Client {
   readonly send: (method: 'GET' | 'POST' | 'PUT', path: string, body?: JsonObject) => Promise<JsonObject>;
   /** Lists the members of all pages. */
@@ -117,14 +108,18 @@ function createForgeClient(host: string, token: string): Client {
     const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
     const response = await sendPatiently(() => request(`${host}/api/v4${path}`, init));
     const text = await response.text();
-    if (!response.ok) throw new GitLabError(response.status, text);
+    const { status } = response;
+    if (!response.ok) {
+      const details = { status, code: undefined, method, path, operationId: undefined, details: {} };
+      throw new ApiError(`${status} ${text}`.slice(0, 500), details);
+    }
     const answer: Json = JSON.parse(text);
-    return { answer, status: response.status, nextPage: response.headers.get('x-next-page') ?? '' };
+    return { answer, status, nextPage: response.headers.get('x-next-page') ?? '' };
   };
   return {
     send: async (...sent) => {
       const { answer, status } = await exchange(...sent);
-      if (!isJsonObject(answer)) throw new GitLabError(status, 'without an object');
+      if (!isJsonObject(answer)) throw new NetworkError(`${status} without an object`);
       return answer;
     },
     list: async (path, query = {}) => {
@@ -132,7 +127,7 @@ function createForgeClient(host: string, token: string): Client {
       for (let page = '1'; page !== ''; ) {
         const search = new URLSearchParams({ ...query, per_page: PAGE_SIZE, page });
         const { answer, nextPage, status } = await exchange('GET', `${path}?${search}`);
-        if (!isJsonArray(answer)) throw new GitLabError(status, 'without a list');
+        if (!isJsonArray(answer)) throw new NetworkError(`${status} without a list`);
         members.push(...answer.filter(isJsonObject));
         page = nextPage;
       }

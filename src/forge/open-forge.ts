@@ -1,5 +1,6 @@
 import { GITHUB_TOKEN_VARIABLES, GITLAB_TOKEN_VARIABLES } from '../model/api-key.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
+import { StackError } from '../model/user-errors.ts';
 import type { Forge } from './forge.ts';
 import { createGitHub, findPullRequestOfCommit } from './github.ts';
 import { createGitLab, findMergeRequestOfCommit } from './gitlab.ts';
@@ -15,21 +16,17 @@ interface ForgeContext {
   readonly needsNumber: boolean;
 }
 
-/** No comment or issue can be written. The message has the reason and the remedy. */
-export class NoForgeError extends Error {
-  override readonly name = 'NoForge';
-}
-
 /**
  * Connects to the forge that runs the CI job. Reads the variables that GitHub and GitLab set in jobs. Rejects with
- * `NoForgeError` if a variable, a token or a required number is missing.
+ * a `StackError` if a variable, a token or a required number is missing.
  */
 export async function openForge(context: ForgeContext): Promise<Forge> {
   const { env } = context;
   if (env['GITHUB_REPOSITORY'] !== undefined) return openGitHub(env['GITHUB_REPOSITORY'], context);
   if (env['CI_PROJECT_ID'] !== undefined) return openGitLab(env['CI_PROJECT_ID'], context);
-  throw new NoForgeError(
+  throw new StackError(
     'This is not a job of GitHub or GitLab: neither GITHUB_REPOSITORY nor CI_PROJECT_ID is set. Set them to post from elsewhere.',
+    { reason: 'invalid' },
   );
 }
 
@@ -66,15 +63,16 @@ async function findNumber({ number, needsNumber }: ForgeContext, sources: Number
   if (!needsNumber) return undefined;
   const found = number ?? sources.given ?? (await sources.find());
   if (found !== undefined) return found;
-  throw new NoForgeError(
+  throw new StackError(
     'This commit belongs to no pull or merge request, so there is nothing to comment on. Name one with --number.',
+    { reason: 'invalid' },
   );
 }
 
 function requireToken(env: ForgeContext['env'], names: readonly string[]): string {
   const token = names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
   if (token !== undefined) return token;
-  throw new NoForgeError(`There is no token to write with: set ${names.join(' or ')}.`);
+  throw new StackError(`There is no token to write with: set ${names.join(' or ')}.`, { reason: 'invalid' });
 }
 
 /** Reads the number of the pull request from the event that started the workflow. `undefined` if the event has none. */
@@ -83,7 +81,9 @@ async function readEventNumber({ env, readFile }: ForgeContext): Promise<number 
   if (path === undefined || path === '') return undefined;
   const event = parseJson(await readFile(path));
   if (event === undefined)
-    throw new NoForgeError('The file of GITHUB_EVENT_PATH is not JSON. Name the pull request with --number.');
+    throw new StackError('The file of GITHUB_EVENT_PATH is not JSON. Name the pull request with --number.', {
+      reason: 'invalid',
+    });
   const pull = isJsonObject(event) ? (event['pull_request'] ?? event['issue']) : undefined;
   return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
 }

@@ -1,6 +1,7 @@
 import { Lexer, type Parser } from 'yaml';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { MAX_DEPTH } from '../model/json.ts';
+import { StackError } from '../model/user-errors.ts';
 import { createTagToken, type TagToken } from './tags.ts';
 
 /** Limits on YAML, so that reading takes at most a few seconds and a few hundred megabytes. */
@@ -27,16 +28,6 @@ export function createYamlBudget(limits: YamlLimits = YAML_LIMITS): RemainingYam
   return { limits, lexemes: limits.lexemes };
 }
 
-export class YamlLimitError extends Error {
-  override readonly name = 'YamlLimitError';
-  readonly remedy: string;
-
-  constructor(message: string, remedy: string) {
-    super(message);
-    this.remedy = remedy;
-  }
-}
-
 /** The limit for open nodes. A manifest within MAX_DEPTH needs fewer: each level opens two, a key and a value. */
 const MAX_OPEN = 3 * MAX_DEPTH;
 
@@ -44,7 +35,7 @@ const MAX_OPEN = 3 * MAX_DEPTH;
 const DOCUMENT_WORDS = 10;
 
 /**
- * Yields parser tokens, one document at a time. Throws `YamlLimitError` before the syntax tree exceeds the limits. Appends
+ * Yields parser tokens, one document at a time. Throws a `StackError` before the syntax tree exceeds the limits. Appends
  * the tags to `tags`.
  */
 export function* parseYamlTokensWithinBudget(
@@ -67,7 +58,7 @@ export function* parseYamlTokensWithinBudget(
     if (allowance.lexemes < 0) throw createWordsLimitError(limits);
     // Most lexemes yield no token, because a token is usually a whole document.
     for (const token of parser.next(lexeme)) yield token;
-    if (parser.stack.length > MAX_OPEN) throw new YamlLimitError(TOO_DEEP_MESSAGE, NESTING_REMEDY);
+    if (parser.stack.length > MAX_OPEN) throw createLimitError(TOO_DEEP_MESSAGE, NESTING_REMEDY);
   }
   yield* parser.end();
 }
@@ -98,23 +89,27 @@ function countParts(lexeme: string, before: string): number {
   return before === SCALAR ? PART_COST : (PARTS_BY_CHARACTER[lexeme.charAt(0)] ?? 0);
 }
 
-function createTextLimitError({ text }: YamlLimits): YamlLimitError {
-  return new YamlLimitError(
+function createLimitError(message: string, remedy: string): StackError {
+  return new StackError(message, { reason: 'invalid', remedy });
+}
+
+function createTextLimitError({ text }: YamlLimits): StackError {
+  return createLimitError(
     `this text is longer than ${count(text)} characters`,
     'Shorten it: no field of a manifest allows this length.',
   );
 }
 
-function createPartsLimitError({ nodes }: YamlLimits): YamlLimitError {
-  return new YamlLimitError(
+function createPartsLimitError({ nodes }: YamlLimits): StackError {
+  return createLimitError(
     `this document has more than ${count(nodes)} keys and values`,
     'Divide it into several documents.',
   );
 }
 
-function createWordsLimitError({ lexemes }: YamlLimits): YamlLimitError {
+function createWordsLimitError({ lexemes }: YamlLimits): StackError {
   const message = `the manifests are too long: up to here they have more than ${count(lexemes)} YAML tokens`;
-  return new YamlLimitError(message, 'Divide them into several stacks, or check that this is the right file.');
+  return createLimitError(message, 'Divide them into several stacks, or check that this is the right file.');
 }
 
 function count(number: number): string {

@@ -25,7 +25,7 @@ interface SearchedDocument {
 export interface SyntaxFinding {
   readonly code: DiagnosticCode;
   readonly message: string;
-  readonly remedy: string;
+  readonly remedy?: string | undefined;
   readonly range: OffsetRange;
   /** The range of the value that contains `range`. Absent if `range` is the whole value. */
   readonly within?: OffsetRange;

@@ -1,5 +1,6 @@
 import { Composer, type Document, Parser, type YAMLError } from 'yaml';
-import { parseYamlTokensWithinBudget, type RemainingYamlBudget, YamlLimitError } from './bounded-yaml.ts';
+import { StackError } from '../model/user-errors.ts';
+import { parseYamlTokensWithinBudget, type RemainingYamlBudget } from './bounded-yaml.ts';
 import { type TagToken, takeTags } from './tags.ts';
 
 /** A text of YAML 1.2, which includes JSON. */
@@ -15,7 +16,7 @@ export interface ComposedText {
   /** Errors that belong to no document. */
   readonly errors: readonly YAMLError[];
   /** Why the text was not read to its end, and the offset up to which it was read. */
-  readonly limit?: { readonly error: YamlLimitError; readonly offset: number };
+  readonly limit?: { readonly error: StackError; readonly offset: number };
 }
 
 export interface ComposedDocument {
@@ -59,7 +60,7 @@ function composeText(text: string, allowance: RemainingYamlBudget): ComposedText
       documents.push({ document, tags: takeTags(tags, document.range[2]) });
     return { documents, errors: composer.streamInfo().errors };
   } catch (error) {
-    if (!(error instanceof YamlLimitError)) throw error;
+    if (!(error instanceof StackError)) throw error;
     return { documents, errors: [], limit: { error, offset: parser.offset } };
   }
 }

@@ -9,6 +9,7 @@ import {
   mapObjectMembers,
   toCanonicalJson,
 } from './json.ts';
+import { StackError } from './user-errors.ts';
 
 /** What is done with concealed values: their templates, their text for people and files, and comparisons. */
 
@@ -174,7 +175,7 @@ export function toFileJson(value: Json): Json {
   return mapMembers(value, toFileJson, (key) => (key.startsWith('$') ? `$${key}` : key));
 }
 
-/** Returns what a file says. Throws `ReservedKeyError` for a key with one `$` that is not that of a concealed value. */
+/** Returns what a file says. Throws a `StackError` for a key with one `$` that is not that of a concealed value. */
 export function fromFileJson(value: Json): Json {
   const names = isJsonObject(value) ? Object.keys(value) : [];
   const reserved = names.find((name) => name.startsWith('$') && !name.startsWith('$$'));
@@ -183,10 +184,5 @@ export function fromFileJson(value: Json): Json {
   const { $secret, $hidden } = isJsonObject(value) && names.length === 1 ? value : {};
   if (typeof $secret === 'string') return ConcealedValue.secret($secret);
   if (typeof $hidden === 'number') return ConcealedValue.hidden($hidden);
-  throw new ReservedKeyError(reserved);
-}
-
-/** A file has a key that begins with one `$`, and no concealed value. `message`: the key. */
-export class ReservedKeyError extends Error {
-  override readonly name = 'ReservedKeyError';
+  throw new StackError(`it has the key ${reserved}`, { reason: 'invalid' });
 }

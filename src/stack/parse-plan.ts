@@ -2,7 +2,7 @@ import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { hasUsableIds } from '../kinds/request-body.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { fromFileJson, ReservedKeyError } from '../model/secret-value.ts';
+import { fromFileJson } from '../model/secret-value.ts';
 import { StackError } from '../model/user-errors.ts';
 import type { Write } from '../model/write.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
@@ -67,7 +67,7 @@ function readConcealed(plan: JsonObject, name: string): unknown {
   try {
     return fromFileJson(plan);
   } catch (error) {
-    if (error instanceof ReservedKeyError) throw createPlanError(name, `it has the key ${error.message}`, error);
+    if (error instanceof StackError) throw createPlanError(name, error.message, error);
     throw error;
   }
 }

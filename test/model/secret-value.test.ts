@@ -12,7 +12,6 @@ import {
   fromFileJson,
   listSecretNames,
   mapConcealed,
-  ReservedKeyError,
   toFileJson,
   unescapePlaceholders,
   withoutHiddenNumbers,
@@ -152,7 +151,7 @@ describe('a file', () => {
     [{ a: [{ $other: 1 }] }],
     [{ $: 1 }],
   ])('is refused with a reserved key that has another meaning: %j', (value) => {
-    expect(() => fromFileJson(value)).toThrow(ReservedKeyError);
+    expect(() => fromFileJson(value)).toThrow(/^it has the key \$/);
   });
 });
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readInput } from '../../files/read-input.ts';
 import { type Forge, findCommentMarker, type PostResult, postComment, syncIssue } from '../../forge/forge.ts';
-import { NoForgeError, openForge } from '../../forge/open-forge.ts';
+import { openForge } from '../../forge/open-forge.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { isLoopbackHost } from '../../model/http.ts';
 import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
@@ -94,13 +94,17 @@ function warnOfClearText({ url }: Forge, { stderr }: Pick<Context, 'stderr'>): v
 }
 
 async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Promise<Forge> {
-  const readEvent = (path: string) => readReportText(resolve(cwd, path), path);
-  try {
-    return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
-  } catch (error) {
-    if (error instanceof NoForgeError) throw new StackError(error.message, { reason: 'invalid', cause: error });
-    throw createPostError(error, 'the forge');
-  }
+  const refuse = (error: unknown): never => {
+    throw error instanceof StackError ? error : createPostError(error, 'the forge');
+  };
+  const readEvent = async (path: string): Promise<string> => {
+    try {
+      return await readReportText(resolve(cwd, path), path);
+    } catch (error) {
+      throw createPostError(error, 'the forge');
+    }
+  };
+  return openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' }).catch(refuse);
 }
 
 async function sendReport(

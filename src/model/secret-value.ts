@@ -9,7 +9,6 @@ import {
   mapObjectMembers,
   toCanonicalJson,
 } from './json.ts';
-import { StackError } from './user-errors.ts';
 
 /** What is done with concealed values: their templates, their text for people and files, and comparisons. */
 
@@ -175,14 +174,18 @@ export function toFileJson(value: Json): Json {
   return mapMembers(value, toFileJson, (key) => (key.startsWith('$') ? `$${key}` : key));
 }
 
-/** Returns what a file says. Throws a `StackError` for a key with one `$` that is not that of a concealed value. */
-export function fromFileJson(value: Json): Json {
+/** Returns what a file says. Throws the error for a key with one `$` that is not that of a concealed value. */
+export function fromFileJson(value: Json, createError: (key: string) => Error): Json {
   const names = isJsonObject(value) ? Object.keys(value) : [];
   const reserved = names.find((name) => name.startsWith('$') && !name.startsWith('$$'));
   if (reserved === undefined)
-    return mapMembers(value, fromFileJson, (key) => (key.startsWith('$') ? key.slice(1) : key));
+    return mapMembers(
+      value,
+      (member) => fromFileJson(member, createError),
+      (key) => (key.startsWith('$') ? key.slice(1) : key),
+    );
   const { $secret, $hidden } = isJsonObject(value) && names.length === 1 ? value : {};
   if (typeof $secret === 'string') return ConcealedValue.secret($secret);
   if (typeof $hidden === 'number') return ConcealedValue.hidden($hidden);
-  throw new StackError(`it has the key ${reserved}`, { reason: 'invalid' });
+  throw createError(reserved);
 }

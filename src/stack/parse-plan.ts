@@ -57,19 +57,11 @@ function parseEntry(entry: Json, name: string): PlanFileEntry {
   if (plan === undefined || !isJsonObject(plan)) throw createPlanError(name, 'its stack has no plan');
   const issue = findFirstSchemaIssue(PLAN_SCHEMA, plan);
   if (issue !== undefined) throw createPlanError(name, `${issue.path.join('.') || 'the plan'}: ${issue.message}`);
-  const parsed = toPlan(readConcealed(plan, name) as PlanFileContent); // the schema has checked it; its own output would lack keys such as __proto__
+  const read: unknown = fromFileJson(plan, (key) => createPlanError(name, `it has the key ${key}`));
+  const parsed = toPlan(read as PlanFileContent); // the schema has checked it; its own output would lack keys such as __proto__
   const unusable = parsed.writes.find((write) => !hasUsableIds(write));
   if (unusable !== undefined) throw createPlanError(name, `the ids of ${unusable.id} are not ids`);
   return { plan: parsed };
-}
-
-function readConcealed(plan: JsonObject, name: string): unknown {
-  try {
-    return fromFileJson(plan);
-  } catch (error) {
-    if (error instanceof StackError) throw createPlanError(name, error.message, error);
-    throw error;
-  }
 }
 
 /** Leaves out what a plan file has for readers. */
@@ -83,7 +75,7 @@ function findFailureMessage({ error, diagnostics = [] }: JsonObject): string {
   return typeof first?.['message'] === 'string' ? first['message'] : 'it does not say why';
 }
 
-function createPlanError(name: string, why: string, cause?: Error): StackError {
+function createPlanError(name: string, why: string): StackError {
   const remedy = 'Make one with edgewise plan -o FILE.';
-  return new StackError(`${name} is not a plan file: ${why}`, { reason: 'invalid', remedy, cause });
+  return new StackError(`${name} is not a plan file: ${why}`, { reason: 'invalid', remedy });
 }

@@ -152,7 +152,7 @@ type Listed = JsonObject & { readonly spec?: JsonObject; readonly live?: { reado
 
 /** The entries of a list in a JSON document, as the document says them. */
 function listEntries(text: string, member: string): readonly Listed[] {
-  return toJsonList(findMember(fromFileJson(readOnlyStack(text)), member)) as readonly Listed[]; // as the schema says
+  return toJsonList(findMember(fromFileJson(readOnlyStack(text), Error), member)) as readonly Listed[]; // as the schema says
 }
 
 describe.each(PLACES)('%s: %s', (kind, path) => {

@@ -4,6 +4,7 @@ import { listClaims } from '../kinds/claims.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
+import { isValueHidden } from '../kinds/read-response.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
@@ -96,7 +97,8 @@ function isLeftUnknown({ danger, path = '' }: Danger, { kind, live, desired, dif
   if (live === undefined || differences.some(({ field }) => field === name)) return false;
   const field = getKind(kind).fields[name];
   if (field !== undefined && judgeField(field, desired?.[name]).effect === 'restricts') return false;
-  return danger === 'restriction-unknown' || (danger === 'unrestricted' && live.spec?.[name] === undefined);
+  const isHidden = field !== undefined && isValueHidden(field.type, live.spec?.[name]);
+  return danger === 'restriction-unknown' || (danger === 'unrestricted' && isHidden);
 }
 
 /** Whether a target only gets a new id, because the plan replaces it. */

@@ -193,6 +193,20 @@ function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefi
   return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
 }
 
+/** Returns a live value with the parts that the service does not show and that are empty in `spec`. */
+export function fillEmptyMembers(type: FieldType, live: Json, spec: Json | undefined): Json {
+  if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec)) {
+    const filled = listFields(type, live, spec).flatMap(([name, field]): [string, Json][] => {
+      const [from, to] = [live[name], spec[name]];
+      if (from !== undefined) return [[name, fillEmptyMembers(field.type, from, to)]];
+      return to !== undefined && isSameJson(to, getEmptyValue(field.type)) ? [[name, to]] : [];
+    });
+    return Object.fromEntries(filled);
+  }
+  if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
+  return live.map((member, index) => fillEmptyMembers(type.of, member, spec[index]));
+}
+
 /** The values of a boolean field that responses contained; empty for a field of another type. `undefined`: none contained it. */
 type FindShownValues = (field: Field) => ReadonlySet<Json> | undefined;
 

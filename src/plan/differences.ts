@@ -3,7 +3,7 @@ import { type Field, listFields } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
-import { alignLiveSpec, isValueHidden } from '../kinds/read-response.ts';
+import { alignLiveSpec, fillEmptyMembers, isValueHidden } from '../kinds/read-response.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
@@ -182,8 +182,10 @@ function hasDrifted(
   { live, mark, applied }: { readonly live: Spec; readonly mark: Mark; readonly applied: string },
 ): boolean {
   const value = live[name];
+  const field = kind.fields[name];
   // A time that the service may store earlier has another digest. The API cannot change it afterwards.
-  if (value === undefined || (kind.fields[name]?.earlierByMs ?? 0) > 0) return false;
+  if (field === undefined || value === undefined || field.earlierByMs > 0) return false;
+  if (isValueHidden(field.type, value) && !isOfUnknownState(field, value)) return false;
   return applied !== computeManagedDigest(kind, { name, value }, listIgnoredInMark(mark));
 }
 
@@ -245,8 +247,8 @@ function alignSpellings(compared: ComparedResource): Spec {
 
 /**
  * The live spec as a plan compares it. Values that the service does not show are filled in as last applied, according
- * to the digests in the mark. If the manifest has changed such a field since then, the whole field is omitted, so that
- * it is written in any case.
+ * to the digests in the mark. If the manifest has changed such a field since then, the parts that are not shown are
+ * omitted, so that it is written in any case.
  */
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
@@ -265,8 +267,12 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
     Object.entries(aligned).flatMap(([name, value]): [string, Json][] => {
       if (!changed.includes(name)) return [[name, value]];
       const field = kind.fields[name];
+      const shown = live.spec[name];
+      if (field === undefined || shown === undefined) return [];
       // Of such a module, only the switch differs.
-      return field !== undefined && isOfUnknownState(field, live.spec[name]) ? [[name, withoutSwitch(value)]] : [];
+      if (isOfUnknownState(field, shown)) return [[name, withoutSwitch(value)]];
+      const known = fillEmptyMembers(field.type, shown, normal[name]);
+      return isSameJson(known, normal[name] ?? null) ? [] : [[name, known]];
     }),
   );
 }

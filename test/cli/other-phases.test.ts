@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
 import { sendByHand } from '../by-hand.ts';
 import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
 
@@ -90,6 +91,33 @@ describe('a phase of a traffic policy that the interface does not list', () => {
       await workspace.edgewise('apply m --yes');
     }
   });
+
+  it.each<[string, JsonObject, readonly string[]]>([
+    ['an empty part', { inbound: DENY }, ['policy.on_connect']],
+    ['another part', { inbound: DENY, outbound: DENY }, ['policy.outbound', 'policy.on_connect']],
+  ])(
+    'changes as a part of its policy if the responses leave out %s, also after an approval',
+    async (_, policy, paths) => {
+      const workspace = await createApplied(policy);
+      const transport: Transport = async (request) => {
+        const response = await workspace.recorder.transport(request);
+        if (request.method !== 'GET' || new URL(request.url).pathname !== '/edges/tcp') return response;
+        const { tcp_edges: edges } = (await response.json()) as { readonly tcp_edges: readonly JsonObject[] };
+        const [{ policy: shown, ...edge } = {}] = edges;
+        const { outbound: __, ...rest } = shown as JsonObject;
+        return Response.json({ tcp_edges: [{ ...edge, policy: rest }], next_page_uri: null });
+      };
+      await workspace.write({ 'm/a.yaml': toStack({ ...policy, on_connect: ON_CONNECT }) });
+      const { stdout } = await workspace.edgewise('plan m -o plan.json --format json', { transport });
+      const [{ differences }] = JSON.parse(stdout).stacks[0].plan.changes;
+      expect(differences).toMatchObject(paths.map((path) => ({ path, origin: 'manifest' })));
+      const approved = await workspace.edgewise(
+        'apply m --approved plan.json --yes',
+        paths.length === 1 ? {} : { transport },
+      );
+      expect(approved.exitCode, approved.stdout).toBe(0);
+    },
+  );
 
   it('takes secrets below their names, which no output shows', async () => {
     const phase = [

@@ -68,7 +68,7 @@ function arbitraryValue(type: FieldType): fc.Arbitrary<Json> {
     case 'map':
       return arbitraryMap(type);
     case 'object':
-      return arbitraryFields(type.fields);
+      return arbitraryFields(type.others === undefined ? type.fields : { ...type.fields, on_other: type.others });
     case 'json':
       return type.isAny
         ? fc.oneof(arbitraryJsonWith(type), fc.array(arbitraryJsonWith(type)))

@@ -22,14 +22,12 @@ export {
 } from './client/undici-transport.ts';
 export type { SkippedResource } from './export/export-live.ts';
 export {
-  createFilePerDocument,
   type ExportedDocument,
-  type ExportFile,
   type ExportOptions,
   type ExportResult,
   exportLive,
-  renderSingleFile,
 } from './export/export-live.ts';
+export { createFilePerDocument, type ExportFile, renderSingleFile } from './export/layout.ts';
 export type { SensitiveField } from './export/sensitive-fields.ts';
 export type { ExportNote } from './export/state-notes.ts';
 export {

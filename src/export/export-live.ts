@@ -1,23 +1,24 @@
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
-import { type Kind, toHyphenated } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
-import { mapReferences } from '../kinds/references.ts';
+import { findOwnedKindOfId, listReferences, mapReferences } from '../kinds/references.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
 import { validateManifests } from '../manifest/validate.ts';
-import { type Address, toAddress } from '../model/address.ts';
+import { type Address, getAddressName, isAddress, toAddress } from '../model/address.ts';
 import { ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
 import { isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
-import { toPrintable } from '../model/printable.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
-import { compareByAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
+import { compareByAge, type DesiredState, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { type Described, findDescribed, NOTHING_DESCRIBED } from './described.ts';
 import { minimizeFields } from './minimize.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 import { listSensitiveFields, type SensitiveField, type WrittenDocument } from './sensitive-fields.ts';
@@ -43,6 +44,13 @@ export interface ExportOptions {
    * only unmanaged resources are exported, without a `Stack` document.
    */
   readonly stack?: string | undefined;
+  /**
+   * What the manifests of the stack describe so far. It is not exported again, references use its names, and no `Stack`
+   * document is written. Absent: nothing.
+   */
+  readonly described?: DesiredState | undefined;
+  /** Addresses, ids, and names of kinds to export. Absent or empty: everything. */
+  readonly only?: readonly string[];
   /** `spec.api` of the `Stack` document. Absent: the document has no `spec.api`. */
   readonly api?: JsonObject;
   /** `spec.kinds` of the `Stack` document: the kinds that the stack may use. Absent: every kind. */
@@ -71,6 +79,10 @@ export interface ExportResult {
   /** Number of documents other than `Stack` and `External`. */
   readonly resources: number;
   readonly leftOut: readonly SkippedResource[];
+  /** Number of live resources that `ExportOptions.described` has already. */
+  readonly described: number;
+  /** Addresses and ids of `ExportOptions.only` that no live resource has. */
+  readonly unknown: readonly string[];
   /** Fields of `documents` whose values the state of `ExportOptions.names` calls sensitive. */
   readonly sensitive: readonly SensitiveField[];
   /** How the state of `ExportOptions.names`, the account and the documents differ. */
@@ -87,8 +99,13 @@ export interface ExportResult {
  */
 export function exportLive(live: LiveState, options: ExportOptions = {}): ExportResult {
   const state = options.names && findStateResources(options.names);
+  const described = options.described === undefined ? NOTHING_DESCRIBED : findDescribed(live, options.described);
+  const isAsked = createSelection(options.only);
   const { chosen, leftOut, others } = chooseResources(live, options.stack, state);
-  const named = nameResources(chosen, options, state);
+  const isNew = ({ id }: LiveResource) => !described.resources.has(id);
+  const named = nameResources(chosen.filter(isNew), options, state).filter((one) =>
+    isAsked({ kind: one.kind.name, id: one.live.id, address: toAddress(one.kind.name, one.name) }),
+  );
   const stack = renderStackDocument(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderManifestDocument(createManifest(resource, resource.stated, (id) => id));
@@ -98,24 +115,102 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const faulty = checked.flatMap(({ resource: { kind, live }, finding }): SkippedResource[] =>
     finding === undefined ? [] : [{ kind: kind.name, id: live.id, reason: finding }],
   );
-  const allLeftOut = sortLeftOut([...leftOut, ...faulty]);
-  const externals = nameExternals(kept, state);
+  const known = listDescribedByName(chosen, described, options.only);
+  const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...faulty, ...known]);
+  const loose = listLooseReferences(kept, live);
+  const externals = nameExternals(kept, { state, described, loose, taken: options.described?.externals });
   const sensitive = listSensitiveFields(
     [...kept.map(toWrittenDocument), ...listWrittenExternals(externals)],
     options.names?.instances ?? [],
   );
-  const notes = state === undefined ? [] : createStateNotes(state, live, { ...externals, others, sensitive });
+  const asked = others.filter(({ kind, id }) => isAsked({ kind, id }));
+  const notes = [
+    ...listNotes(kept, loose, options),
+    ...(state === undefined ? [] : createStateNotes(state, live, { ...externals, others: asked, sensitive })),
+  ];
+  const isAlone = options.stack === undefined || options.described !== undefined;
   return {
     documents: [
-      ...(options.stack === undefined ? [] : [{ kind: 'Stack', name: options.stack, text: stack }]),
-      ...createDocuments(kept, externals),
+      ...(isAlone ? [] : [{ kind: 'Stack', name: options.stack ?? '', text: stack }]),
+      ...createDocuments(kept, { externals, described, loose }),
     ],
     resources: kept.length,
     leftOut: allLeftOut,
+    described: chosen.filter((one) => !isNew(one) && isAsked({ ...one, address: described.resources.get(one.id) }))
+      .length,
+    unknown: listUnknown(options.only, [...named.map(toIdentity), ...allLeftOut]),
     sensitive,
     notes,
-    preface: createPreface(allLeftOut, kept, notes),
+    preface: createPreface(allLeftOut, kept, { notes, isAddition: options.described !== undefined }),
   };
+}
+
+/** What a word of `ExportOptions.only` may mean: a kind, or a resource by its id or address. */
+type Identity = Pick<SkippedResource, 'kind' | 'id' | 'address'>;
+
+function toIdentity({ kind, live: { id }, name }: NamedResource): Identity {
+  return { kind: kind.name, id, address: toAddress(kind.name, name) };
+}
+
+/** Modules are read only if they are asked for. */
+function createSelection(only: readonly string[] = []): (resource: Identity) => boolean {
+  const words = new Set(only);
+  return ({ kind, id, address = '' }) =>
+    words.size === 0 || getKind(kind).role === 'attached' || [kind, id, address].some((word) => words.has(word));
+}
+
+function listUnknown(only: readonly string[] = [], found: readonly Identity[]): readonly string[] {
+  const known = new Set(found.flatMap(({ id, address }) => [id, address ?? '']));
+  return only.filter((word) => (findOwnedKindOfId(word) !== undefined || isAddress(word)) && !known.has(word));
+}
+
+/** What is asked for by its id or address, although a manifest describes it. */
+function listDescribedByName(
+  chosen: readonly LiveResource[],
+  { resources }: Described,
+  only: readonly string[] = [],
+): readonly SkippedResource[] {
+  return chosen.flatMap(({ kind, id }) => {
+    const address = resources.get(id);
+    if (address === undefined || !(only.includes(id) || only.includes(address))) return [];
+    return [{ kind, id, address, reason: `the manifests describe it already, as ${address}` }];
+  });
+}
+
+/** A reference to a resource that does not exist, although the whole list of its kind was read. */
+interface LooseReference {
+  readonly address: Address;
+  readonly path: string;
+  readonly id: string;
+}
+
+function listLooseReferences(resources: readonly NamedResource[], live: LiveState): readonly LooseReference[] {
+  const ids = new Set([...live.resources.values()].flat().map(({ id }) => id));
+  return resources.flatMap(({ kind, name, stated }) =>
+    listReferences(kind, stated).flatMap(({ path, value: id }) => {
+      const isRead = live.resources.has(findOwnedKindOfId(id)?.name ?? '');
+      return isRead && !ids.has(id) ? [{ address: toAddress(kind.name, name), path: formatPath(path), id }] : [];
+    }),
+  );
+}
+
+/** What a user has to know of the new manifests. Leaves out empty notes. */
+function listNotes(
+  kept: readonly NamedResource[],
+  loose: readonly LooseReference[],
+  { described }: ExportOptions,
+): readonly ExportNote[] {
+  const allowed = described?.stack.kinds;
+  const kinds = [...new Set(kept.map(({ kind }) => kind.name))].filter((kind) => allowed?.includes(kind) === false);
+  const notes: readonly ExportNote[] = [
+    {
+      title: 'Warning: refers to what does not exist, so the manifest has its id. Correct it before it is applied anew',
+      lines: loose.map(({ address, path, id }) => `${address}: ${path}: ${id}`),
+      isInComment: true,
+    },
+    { title: 'Not in spec.kinds of the Stack. Add there', lines: kinds, isInComment: false },
+  ];
+  return notes.filter(({ lines }) => lines.length > 0);
 }
 
 interface NamedResource {
@@ -129,22 +224,24 @@ interface NamedResource {
 
 function nameResources(
   chosen: readonly LiveResource[],
-  { stack }: ExportOptions,
+  { stack, described }: ExportOptions,
   state: StateResources | undefined,
 ): readonly NamedResource[] {
+  const taken = Map.groupBy(described?.resources.values() ?? [], ({ kind }) => kind);
   const byKind = Map.groupBy(chosen, ({ kind }) => kind);
   const ownMarks = new Map(
     chosen.flatMap((live) => (stack !== undefined && isOwnedBy(live, stack) ? [[live.id, live.mark] as const] : [])),
   );
   return MANIFEST_KINDS.flatMap((kind) => {
     const resources = byKind.get(kind.name) ?? [];
-    const names = assignNamesToIds(
-      resources.map((live) => {
+    const names = assignNamesToIds([
+      ...(taken.get(kind.name) ?? []).map(({ address, name }) => ({ id: address, base: name, isFixed: true })),
+      ...resources.map((live) => {
         const own = ownMarks.get(live.id)?.name;
         const base = own ?? findNameInState(live.id, state) ?? choosePreferredName(kind, live);
         return { id: live.id, base, isFixed: own !== undefined };
       }),
-    );
+    ]);
     return resources
       .map((live): NamedResource => {
         const name = names.get(live.id) ?? live.id;
@@ -208,19 +305,36 @@ interface ExternalNames {
   readonly exported: ReadonlySet<string>;
 }
 
-function nameExternals(resources: readonly NamedResource[], state: StateResources | undefined): ExternalNames {
-  const known = new Set(resources.map(({ live }) => live.id));
+interface KnownNames {
+  readonly state: StateResources | undefined;
+  readonly described: Described;
+  readonly loose: readonly LooseReference[];
+  /** The `External` documents that there are. */
+  readonly taken: DesiredState['externals'] | undefined;
+}
+
+function nameExternals(
+  resources: readonly NamedResource[],
+  { state, described, loose, taken = new Map() }: KnownNames,
+): ExternalNames {
+  const known = new Set([
+    ...resources.map(({ live }) => live.id),
+    ...described.references.keys(),
+    ...loose.map(({ id }) => id),
+  ]);
   const exported = new Set(resources.flatMap(listReferredIds).filter((id) => !known.has(id)));
   const inState = (state?.otherKinds ?? [])
     .map(classifyInstance)
     .flatMap((one) => (one.use === 'external' ? [one.id] : []));
-  const externals = assignNamesToIds(
-    Array.from(new Set([...exported, ...inState]), (id) => ({
+  const names = assignNamesToIds([
+    ...Array.from(taken.keys(), (address) => ({ id: address, base: getAddressName(address), isFixed: true })),
+    ...Array.from(new Set([...exported, ...inState]), (id) => ({
       id,
       base: findNameInState(id, state) ?? createNameFromId(id),
       isFixed: false,
     })),
-  );
+  ]);
+  const externals = new Map([...names].filter(([id]) => !isAddress(id)));
   return { externals, exported };
 }
 
@@ -238,9 +352,16 @@ function listWrittenExternals({ externals, exported }: ExternalNames): readonly 
 
 function createDocuments(
   resources: readonly NamedResource[],
-  { externals, exported }: ExternalNames,
+  {
+    externals: { externals, exported },
+    described,
+    loose,
+  }: { readonly externals: ExternalNames } & Pick<KnownNames, 'described' | 'loose'>,
 ): readonly ExportedDocument[] {
-  const addresses = new Map(resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)]));
+  const addresses = new Map([
+    ...described.references,
+    ...resources.map(({ kind, name, live }) => [live.id, toAddress(kind.name, name)] as const),
+  ]);
   const named = [...externals].filter(([id]) => exported.has(id));
   for (const [id, name] of named) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
@@ -250,7 +371,7 @@ function createDocuments(
     return {
       kind: kind.name,
       name,
-      text: renderManifestDocument(createManifest(resource, spec, toName), createComment(resource)),
+      text: renderManifestDocument(createManifest(resource, spec, toName), createComment(resource, loose)),
     };
   });
   return [...createExternals(named), ...documents];
@@ -329,7 +450,7 @@ function readIgnored(kind: Kind, mark: Mark | undefined, toName: (id: string) =>
 }
 
 /** Returns the lines of the comment above a document: facts that the document itself cannot express. */
-function createComment({ kind, stated }: NamedResource): readonly string[] {
+function createComment({ kind, name, stated }: NamedResource, loose: readonly LooseReference[]): readonly string[] {
   const secrets = kind.oneTimeFields.map(
     (name) =>
       `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it does not change it.`,
@@ -339,7 +460,10 @@ function createComment({ kind, stated }: NamedResource): readonly string[] {
     kind.role === 'attached' && kind.specFields.every(([name, { required }]) => required || !(name in stated));
   const variables = listVariablesToSet([stated]);
   const unset = variables.length === 0 ? [] : [`Secret values are not exported. Set ${variables.join(', ')}.`];
-  return [...secrets, ...unset, ...times, ...(isBare ? [NO_MODULES] : [])];
+  const missing = loose
+    .filter(({ address }) => address === toAddress(kind.name, name))
+    .map(({ path, id }) => `${path} refers to ${id}, which does not exist.`);
+  return [...secrets, ...unset, ...times, ...missing, ...(isBare ? [NO_MODULES] : [])];
 }
 
 /** The names of the variables that stand for hidden values. */
@@ -356,7 +480,7 @@ const NO_MODULES = 'None of its modules is set, or it does not exist: the API do
 function createPreface(
   leftOut: readonly SkippedResource[],
   kept: readonly NamedResource[],
-  notes: readonly ExportNote[],
+  { notes, isAddition }: { readonly notes: readonly ExportNote[]; readonly isAddition: boolean },
 ): readonly string[] {
   // The notes of the run name each of them. The file, which is read later, has one line for each stack.
   const others = Map.groupBy(
@@ -376,6 +500,7 @@ function createPreface(
   const noted = notes.flatMap((note) =>
     note.isInComment ? [`${note.title}:`, ...note.lines.map((line) => `  ${line}`)] : [],
   );
+  if (isAddition) return ['Made by edgewise export.', ...noted, ...unset];
   return ['Made by edgewise export.', ...lines, ...noted, ...unset, ...(hasAttached ? [] : [NO_LIST])];
 }
 
@@ -394,6 +519,8 @@ export interface SkippedResource {
   readonly reason: string;
   /** The other stack that owns the resource. Absent: none does. */
   readonly stack?: string | undefined;
+  /** The address in its mark, or in the manifests. Absent: it has none. */
+  readonly address?: Address | undefined;
 }
 
 interface ExportSelection {
@@ -424,7 +551,8 @@ function chooseResources(
     leftOut: reasons.flatMap(({ resource, reason }) => {
       const { kind, id, mark } = resource;
       const isOurs = stack !== undefined && isOwnedBy(resource, stack);
-      return reason === undefined ? [] : [{ kind, id, reason, ...(!isOurs && { stack: mark?.stack }) }];
+      const address = mark && toAddress(kind, mark.name);
+      return reason === undefined ? [] : [{ kind, id, reason, address, ...(!isOurs && { stack: mark?.stack }) }];
     }),
     others: exportable.filter((resource) => !isWanted(resource)),
   };
@@ -488,65 +616,4 @@ const NOT_EXACT = 'no manifest can describe it exactly';
 function withoutAddress({ message, address }: Diagnostic): string {
   const start = `${address}: `;
   return message.startsWith(start) ? message.slice(start.length) : message;
-}
-
-/** A file of an export. `path` is relative to the folder of the export. */
-export interface ExportFile {
-  readonly path: string;
-  readonly text: string;
-}
-
-interface LayoutOptions {
-  /**
-   * The manifest schema that each file names for the YAML language server: a path relative to the export's folder, or a
-   * URL. Absent: the files name no schema.
-   */
-  readonly schema?: string;
-}
-
-/**
- * Returns one file per document, so that a review shows each resource in a file of its own. The first file starts with
- * the preface.
- * @example
- * for (const { path, text } of createFilePerDocument(exportLive(live))) await writeFile(path, text);
- */
-export function createFilePerDocument(
-  { documents, preface }: ExportResult,
-  { schema }: LayoutOptions = {},
-): readonly ExportFile[] {
-  return documents.map((document, index) => {
-    const path = choosePath(document);
-    const modeline = schema === undefined ? '' : renderModeline(schema, path);
-    return { path, text: `${modeline}${renderPreface(index === 0 ? preface : [])}${document.text}` };
-  });
-}
-
-/**
- * Renders an export as one multi-document YAML text.
- * @example
- * console.log(renderSingleFile(exportLive(live)));
- */
-export function renderSingleFile({ documents, preface }: ExportResult): string {
-  return `${renderPreface(preface)}${documents.map(({ text }) => text).join('---\n')}`;
-}
-
-function renderPreface(lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `${lines.map((line) => `# ${toPrintable(line)}\n`).join('')}\n`;
-}
-
-function renderModeline(schema: string, path: string): string {
-  const up = URL.canParse(schema) ? '' : '../'.repeat(path.split('/').length - 1);
-  return `# yaml-language-server: $schema=${up}${schema}\n`;
-}
-
-function choosePath({ kind, name }: ExportedDocument): string {
-  return kind === 'Stack' ? 'edgewise.yaml' : `${toHyphenated(kind)}/${chooseFileName(name)}.yaml`;
-}
-
-/**
- * Avoids the file name `kustomization.yaml`, which is not read as a manifest. The new name is unique, because no
- * resource name ends with an underscore.
- */
-function chooseFileName(name: string): string {
-  return name === 'kustomization' ? 'kustomization_' : name;
 }

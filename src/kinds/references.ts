@@ -4,7 +4,8 @@ import type { Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import type { Kind } from './kind.ts';
-import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
+import { isIdOf } from './paths.ts';
+import { KINDS, MANIFEST_KINDS, OWNED_KINDS } from './tables/registry.ts';
 import { listSelfAndNestedTypes, mapDirectMembers, mapPresentFields } from './walk.ts';
 
 /** A position in a spec that contains the id or the address of another resource. */
@@ -85,8 +86,18 @@ export function listAllIdPrefixes(): readonly string[] {
 }
 
 /** Whether other resources can refer to a resource of this kind and so prevent its deletion. */
-export function isReferable({ idPrefix }: Kind): boolean {
-  return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
+export function isReferable(kind: Kind): boolean {
+  return KINDS.some((user) => canReferTo(user, kind));
+}
+
+/** Whether a resource of the first kind can refer to one of the second. */
+export function canReferTo({ fields }: Kind, { idPrefix }: Kind): boolean {
+  return Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix));
+}
+
+/** The kind of a resource that a stack can own, by its id. `undefined`: no such kind has ids like this. */
+export function findOwnedKindOfId(id: string): Kind | undefined {
+  return OWNED_KINDS.find(({ idPrefix }) => isIdOf({ prefixes: [idPrefix] }, id));
 }
 
 function listPrefixesOf(type: FieldType): readonly string[] {

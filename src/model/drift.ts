@@ -179,9 +179,12 @@ export interface StackInventory {
   readonly clock?: ClockSkew;
 }
 
-/** A live resource and its address in the stack. */
+/** A live resource and its address in the stack that owns it. */
 export interface OwnedResource {
+  /** `Kind/id` if no stack owns it. */
   readonly address: Address;
+  /** Only of a resource that the user names by id, and this stack does not own: the stack that does. null: none does. */
+  readonly owner?: string | null | undefined;
   /** Whether another live resource has a mark with this address. An old one that retires does not count. */
   readonly isShared: boolean;
   /** From when on an apply deletes it, because another one has replaced it, RFC 3339. Absent if it does not retire. */

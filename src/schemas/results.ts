@@ -110,6 +110,9 @@ const INVENTORY_SCHEMA = z.looseObject({
       kind: text,
       name: text,
       id: text,
+      owner: optional(z.nullable(text)).describe(
+        'The other stack that owns it. null: no stack does. Absent: this stack does.',
+      ),
       spec: z.record(text, z.json()),
       computed: z.record(text, z.json()).describe('What the service computed.'),
     }),

@@ -9,9 +9,10 @@ import {
   listPathIdNamesOfKind,
   selectModulesOfAttachedResource,
 } from '../kinds/paths.ts';
+import { canReferTo, findOwnedKindOfId } from '../kinds/references.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
-import { toAddress } from '../model/address.ts';
+import { parseAddress, toAddress } from '../model/address.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LiveState, Spec } from '../model/state.ts';
@@ -26,9 +27,9 @@ export interface AttachableResource {
   readonly ids: Spec;
 }
 
-export interface ExportRequest extends Pick<ExportOptions, 'names'> {
-  /** Names of kinds. Empty: all kinds that can be listed. */
-  readonly kinds: readonly string[];
+export interface ExportRequest extends Pick<ExportOptions, 'names' | 'described'> {
+  /** Addresses, ids, and names of kinds. Empty: all that can be listed. */
+  readonly only: readonly string[];
   readonly attached: readonly AttachableResource[];
   /** The stack that will own the resources. `undefined`: no `Stack` document is exported. */
   readonly stack: string | undefined;
@@ -36,34 +37,64 @@ export interface ExportRequest extends Pick<ExportOptions, 'names'> {
   readonly signal?: AbortSignal | undefined;
 }
 
+type ExportScope = Pick<ExportRequest, 'only' | 'attached' | 'described'>;
+
+/** What an export reads: the kinds that are asked for, and those to which they refer. */
+interface ExportReading extends LiveRequest {
+  /** The kinds that are asked for. */
+  readonly asked: readonly Kind[];
+}
+
 /**
- * Creates the request for the live state that an export needs. `names`: names of kinds. Throws for a kind that cannot
- * be listed.
+ * Creates the request for the live state that an export needs. Throws for a kind that does not exist or cannot be
+ * listed.
  */
-export function createExportRequest(names: readonly string[], attached: readonly AttachableResource[]): LiveRequest {
-  const identified = new Set(attached.map(({ kind }) => kind.name));
-  const listed = names.filter((name) => !identified.has(name)).map(getListedKind);
+export function createExportRequest({ only, attached, described }: ExportScope): ExportReading {
+  const identified = only.flatMap((word) => parseAttachedResourceIdPath(word) ?? []);
+  const all = [...attached, ...identified];
+  const attachedKinds = all.map(({ kind }) => kind);
+  const words = only.filter((word) => parseAttachedResourceIdPath(word) === undefined);
+  const named = words.map((word) => findOwnedKindOfId(word)?.name ?? parseAddress(word)?.kind ?? word);
+  const listed = named.filter((name) => !attachedKinds.some((kind) => kind.name === name)).map(getListedKind);
+  const { kinds: allowed } = described?.stack ?? {};
+  const isAsked = (kind: Kind) => (only.length === 0 ? allowed?.includes(kind.name) !== false : listed.includes(kind));
+  const asked = OWNED_KINDS.filter(isAsked);
+  const users = [...asked, ...attachedKinds];
   return {
-    kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
-    attachments: keepOnePerAddress(attached.map(({ kind, ids }) => createAttachmentToRead(kind, ids))),
+    asked,
+    kinds: OWNED_KINDS.filter((kind) => asked.includes(kind) || users.some((user) => canReferTo(user, kind))),
+    attachments: keepOnePerAddress(all.map(({ kind, ids }) => createAttachmentToRead(kind, ids))),
   };
 }
 
 /** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
   client: ReadingClient,
-  { kinds, attached, stack, settings, signal, names }: ExportRequest,
+  { only, attached, stack, settings, signal, names, described }: ExportRequest,
 ): Promise<ExportResult> {
-  const request = createExportRequest(kinds, attached);
+  const request = createExportRequest({ only, attached, described });
   if (names !== undefined) requireResources(names);
   const live = await readLive(client, { ...request, signal });
   if (names !== undefined) requireSameAccount(names, live, settings);
-  return exportLive(live, {
+  const isLimited = only.length > 0;
+  const exported = exportLive(live, {
     stack,
+    described,
     api: createApiSettings(settings),
-    ...(kinds.length > 0 && { kinds: listUsedKinds(request) }),
+    ...(isLimited && { kinds: listUsedKinds(request) }),
+    // What an asked resource refers to is read, too.
+    only: isLimited ? only : request.asked.map(({ name }) => name),
     names,
   });
+  if (exported.unknown.length > 0) throw createUnknownError(exported.unknown, settings);
+  return exported;
+}
+
+function createUnknownError(unknown: readonly string[], { baseUrl }: ServiceSettings): StackError {
+  const lines = unknown.map((word) => `There is no ${word} to export at ${baseUrl}.`);
+  const remedy =
+    'Name an id, a kind, or an address as the export would write it: without any, everything is exported. `edgewise drift` lists what no stack manages.';
+  return new StackError(lines, { reason: 'failed', remedy });
 }
 
 /** Throws if the state has no resource of a kind that edgewise manages. */
@@ -92,8 +123,8 @@ function requireSameAccount(names: TerraformState, live: LiveState, { baseUrl }:
  * Lists the kinds for `spec.kinds` of the exported Stack. Plans of that stack read only these kinds, because a stack
  * that was exported from some kinds probably uses no others.
  */
-function listUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
-  return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
+function listUsedKinds({ asked, attachments }: ExportReading): readonly string[] {
+  return [...new Set([...asked, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
 /** Creates `spec.api` of the exported Stack: the base URL, and the version header unless it is the default. */
@@ -141,7 +172,7 @@ function getListedKind(name: string): Kind {
   if (kind !== undefined) return kind;
   const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);
   if (unlisted !== undefined) {
-    const remedy = `Name each by its id: --modules-of ${formatIdShape(unlisted)}.`;
+    const remedy = `Name each by its id: ${formatIdShape(unlisted)}, or --modules-of ${formatIdShape(unlisted)}.`;
     throw new StackError(`The API has no list of ${name}.`, { reason: 'invalid', remedy });
   }
   const known = OWNED_KINDS.map((candidate) => candidate.name);

@@ -304,7 +304,10 @@ export interface Stack extends AsyncDisposable {
    * Sends GETs only.
    */
   readonly get: (options?: GetOptions) => Promise<StackInventory>;
-  /** Exports live resources that no other stack owns, as manifests that adopt them into this stack. Sends GETs only. */
+  /**
+   * Exports live resources that no stack owns and no manifest of this stack describes, as manifests that adopt them into
+   * this stack. Rejects with `StackError` for a name that no resource has. Sends GETs only.
+   */
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
   /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;
@@ -342,8 +345,8 @@ export interface DriftOptions
 
 /** Options of `Stack.export`. */
 export interface ExportStackOptions {
-  /** Names of kinds. Default: every kind that can be listed. */
-  readonly kinds?: readonly string[];
+  /** Addresses, ids, and names of kinds. Default: every kind that can be listed. */
+  readonly names?: readonly string[];
   /**
    * Resources whose modules are exported too. Each is written as the ids of its parents and its own id, such as
    * `edghts_…/edghtsrt_…`. Default: no modules are exported.
@@ -421,8 +424,14 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       const live = await readLive(client, { ...request, signal });
       return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: client.clockSkew() };
     },
-    export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
-      account.export({ kinds, attached: modulesOf.map(requireAttached), stack: state.stack.name, signal }),
+    export: async ({ names = [], modulesOf = [], signal } = {}) =>
+      account.export({
+        only: names,
+        attached: modulesOf.map(requireAttached),
+        stack: state.stack.name,
+        described: state,
+        signal,
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };

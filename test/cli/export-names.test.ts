@@ -248,7 +248,7 @@ describe('a value that the state calls sensitive', () => {
     const { edgewise, write } = await createAccount();
     expect((await edgewise(`${EXPORT} ${STATE_FILE} --strict`)).stdout).not.toContain('sensitive');
     await write({ [STATE_FILE]: JSON.stringify(MARKED) });
-    const { exitCode, stdout } = await edgewise(`${EXPORT} ${STATE_FILE} --force`);
+    const { exitCode, stdout } = await edgewise(`${EXPORT.replace('ingress', 'again')} ${STATE_FILE}`);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(
       `Warning: sensitive in the state, and now in plain text in a manifest. Look at each before you commit it:\n${NAMED.map((line) => `  ${line}\n`).join('')}`,

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { sendByHand } from '../by-hand.ts';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
 
@@ -129,7 +131,10 @@ describe('export', () => {
     const refused = await edgewise('export -o manifests --owner shop');
     expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('manifests/edgewise.yaml') });
     expect((await readdir(join(folder, 'manifests'))).sort()).toEqual(['edgewise.yaml', 'mine.yaml']);
-    expect(await edgewise('export -o manifests --owner shop --force')).toMatchObject({ exitCode: 0 });
+    expect(refused.stderr).toContain('replace the files with --force');
+    const forced = await edgewise('export -o manifests --owner shop --force');
+    expect(forced).toMatchObject({ exitCode: 0 });
+    expect(forced.stdout).toContain('\nReplaced:\n  manifests/edgewise.yaml\nLeft out:\n');
     expect(await readFile(join(folder, 'manifests/edgewise.yaml'), 'utf8')).toContain('kind: Stack');
     expect(await readFile(join(folder, 'manifests/mine.yaml'), 'utf8')).toBe('mine');
   });
@@ -145,12 +150,181 @@ describe('export', () => {
     expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${toId('edgtcp', 'e')}`);
   });
 
-  it('refers to resources that it does not export by an External, and reads nothing else', async () => {
+  it('refers to resources that it does not export by an External, and reads only those beside', async () => {
     const { edgewise, recorder } = await createAccount();
     const { stdout } = await edgewise('export TCPEdge');
-    expect(recorder.take().map(({ path }) => path)).toEqual(['/edges/tcp?limit=100']);
+    expect(recorder.take().map(({ path }) => path)).toEqual(['/edges/tcp?limit=100', '/backends/weighted?limit=100']);
+    expect(stdout.match(/^kind: .*$/gm)).toEqual(
+      expect.not.arrayContaining(['kind: WeightedBackend', 'kind: Credential']),
+    );
     expect(stdout).toContain('backend_id: External/bkdwd-aaaaaa');
     expect(stdout).toContain(`name: bkdwd-aaaaaa\nspec:\n  id: ${toId('bkdwd', 'a')}`);
+  });
+
+  it('exports what is asked for, by address, id and kind', async () => {
+    const { edgewise } = await createAccount();
+    const listNames = (text: string) =>
+      text.match(/^kind: .*\nmetadata:\n {2}name: .*$/gm)?.map((one) => one.split(/\W+/).at(-1));
+    const { stdout } = await edgewise(`export AgentIngress ${toId('edgtcp', 'b')} TCPEdge/the-same-words-cccccc`);
+    expect(stdout.match(/^ {2}adopt: .*$/gm)).toEqual([
+      `  adopt: ${toId('edgtcp', 'b')}`,
+      `  adopt: ${toId('edgtcp', 'c')}`,
+      `  adopt: ${toId('agin', 'a')}`,
+    ]);
+    expect(listNames(stdout)).toHaveLength(3);
+    const modules = await edgewise(`export ${toId('edghts', 'a')} ${toId('edghts', 'a')}/${toId('edghtsrt', 'a')}`);
+    expect(modules.stdout.match(/^kind: .*$/gm)).toEqual(['kind: HTTPSEdge', 'kind: HTTPSEdgeRoute']);
+    const owned = await edgewise(`export ${toId('edgtcp', 'e')}`);
+    expect(owned.stderr).toBe(
+      `Left out:\n  TCPEdge ${toId('edgtcp', 'e')}: it belongs to the stack other, as TCPEdge/theirs\n`,
+    );
+  });
+
+  it('fails if no resource has the id or the address that is asked for', async () => {
+    const { edgewise } = await createAccount();
+    const { exitCode, stdout, stderr } = await edgewise(`export ${toId('edgtcp', 'x')} TCPEdge/nope AgentIngress`);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`There is no ${toId('edgtcp', 'x')} to export at https://api.test.`);
+    expect(stderr).toContain('There is no TCPEdge/nope to export at https://api.test.');
+  });
+
+  it('exports a reference that leads nowhere as its id, with a warning', async () => {
+    const gone = toId('bkdwd', 'x');
+    const edge = { id: toId('edgtcp', 'a'), description: 'loose', backend: { backend_id: toId('bkdhr', 'z') } };
+    const { edgewise, recorder } = await createWorkspace({}, { seed: { resources: { TCPEdge: [edge] } } });
+    // No service of this repository has such an edge: it refuses to create it, and to delete what is in use.
+    const transport: Transport = async (request) => {
+      const response = await recorder.transport(request);
+      return new Response((await response.text()).replaceAll(toId('bkdhr', 'z'), gone), response);
+    };
+    const { exitCode, stdout, stderr } = await edgewise('export --owner shop', { transport });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`    backend_id: ${gone}\n`);
+    expect(stdout).toContain(`# backend.backend_id refers to ${gone}, which does not exist.\n`);
+    expect(stdout).not.toContain('kind: External');
+    expect(stderr).toContain('Warning: refers to what does not exist');
+    expect(stderr).toContain(`\n  TCPEdge/loose: backend.backend_id: ${gone}\n`);
+  });
+
+  describe('into the folder of a stack', () => {
+    /** The exported account, adopted, with better names. */
+    async function createImported(): Promise<Workspace> {
+      const account = await createAccount();
+      const { edgewise, folder, write } = account;
+      await edgewise('export -o manifests --owner shop');
+      const rename = async (file: string, from: string, to: string) => {
+        const text = await readFile(join(folder, file), 'utf8');
+        await write({ [file]: text.replaceAll(from, to) });
+      };
+      await rename('manifests/weighted-backend/pool.yaml', 'name: pool', 'name: postgres-pool');
+      await rename(
+        'manifests/tcp-edge/postgres-fur-das-daten-team.yaml',
+        'WeightedBackend/pool',
+        'WeightedBackend/postgres-pool',
+      );
+      await rename('manifests/external/bkdhr-yyyyyy.yaml', 'name: bkdhr-yyyyyy', 'name: blue');
+      await rename('manifests/weighted-backend/pool.yaml', 'External/bkdhr-yyyyyy', 'External/blue');
+      return account;
+    }
+
+    const NEW_EDGE = { description: 'New', hostports: ['1.tcp.example.net:20009'] };
+
+    it.each([['before the adoption'], ['after the adoption']])(
+      'writes only what no manifest describes yet, with the names that they use: %s',
+      async (when) => {
+        const { edgewise, folder, server } = await createImported();
+        if (when === 'after the adoption')
+          expect(await edgewise('apply manifests --yes')).toMatchObject({ exitCode: 0 });
+        const before = await readAll(join(folder, 'manifests'));
+        expect(await edgewise('export -o manifests')).toMatchObject({
+          exitCode: 0,
+          stdout: expect.stringContaining('Nothing to export for the stack shop. 9 others are described already.\n'),
+        });
+        const backend = { backend: { backend_id: toId('bkdwd', 'a') } };
+        await sendByHand({ server }, 'POST', '/edges/tcp', { ...NEW_EDGE, ...backend });
+        const backends = { [toId('bkdhr', 'y')]: 1, [toId('bkdhr', 'x')]: 2 };
+        await sendByHand({ server }, 'POST', '/backends/weighted', { description: 'postgres-pool', backends });
+        const { exitCode, stdout } = await edgewise('export -o manifests');
+        expect([exitCode, stdout]).toEqual([
+          0,
+          expect.stringContaining('Exported 2 resources for the stack shop. 9 others'),
+        ]);
+        const after = await readAll(join(folder, 'manifests'));
+        expect(after).toEqual(expect.objectContaining(before));
+        const added = Object.keys(after).filter((path) => !(path in before));
+        expect(added).toEqual([
+          'external/bkdhr-xxxxxx.yaml',
+          'tcp-edge/new.yaml',
+          expect.stringMatching(/^weighted-backend\/postgres-pool-\w{6}\.yaml$/),
+        ]);
+        expect(after['tcp-edge/new.yaml']).toContain('backend_id: WeightedBackend/postgres-pool\n');
+        expect(after[added.at(-1) ?? '']).toContain('External/blue: 1');
+        const plan = await edgewise('plan manifests --format json');
+        const actions = readOnlyStack(plan.stdout).changes.map(({ action, differences }: JsonObject) => [
+          action,
+          differences,
+        ]);
+        const isAdopted = when === 'after the adoption';
+        expect(actions.filter(([action]: [string]) => action === 'adopt')).toHaveLength(isAdopted ? 2 : 11);
+        expect(actions.every(([, differences]: [string, []]) => differences.length === 0)).toBe(true);
+      },
+    );
+
+    it('takes the settings from its Stack, and writes no second one', async () => {
+      const { edgewise, folder, server } = await createImported();
+      await sendByHand({ server }, 'POST', '/edges/tcp', NEW_EDGE);
+      const { exitCode } = await edgewise('export -o manifests/more', { env: { EDGEWISE_API_KEY: 'dev' } });
+      expect(exitCode).toBe(0);
+      expect(Object.keys(await readAll(join(folder, 'manifests/more')))).toEqual(['tcp-edge/new.yaml']);
+    });
+
+    it('keeps a file whose name another document has, also with --force', async () => {
+      const { edgewise, folder, server, write } = await createImported();
+      const other = '---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: other }\n';
+      await write({ 'manifests/tcp-edge/new.yaml': other });
+      await sendByHand({ server }, 'POST', '/edges/tcp', NEW_EDGE);
+      expect((await edgewise('export -o manifests --force')).stdout).not.toContain('Replaced');
+      expect(await readFile(join(folder, 'manifests/tcp-edge/new.yaml'), 'utf8')).toBe(other);
+      expect(await readFile(join(folder, 'manifests/tcp-edge/new_.yaml'), 'utf8')).toContain('name: new\n');
+    });
+
+    it('says of what is asked for by name that it is described, and which kinds the Stack has to list', async () => {
+      const { edgewise, folder, write } = await createAccount();
+      await edgewise('export -o manifests --owner shop WeightedBackend');
+      expect((await edgewise(`export -o manifests WeightedBackend ${toId('bkdwd', 'a')}`)).stdout).toContain(
+        `Left out:\n  WeightedBackend ${toId('bkdwd', 'a')}: the manifests describe it already, as WeightedBackend/pool\n`,
+      );
+      expect((await edgewise('export -o manifests')).stdout).toContain('Nothing to export');
+      expect((await edgewise('export -o manifests AgentIngress')).stdout).toContain(
+        'Not in spec.kinds of the Stack. Add there:\n  AgentIngress\n',
+      );
+      expect(await edgewise('plan manifests')).toMatchObject({ exitCode: 3 });
+      const stack = await readFile(join(folder, 'manifests/edgewise.yaml'), 'utf8');
+      await write({
+        'manifests/edgewise.yaml': stack.replace('- WeightedBackend', '- WeightedBackend\n    - AgentIngress'),
+      });
+      expect(await edgewise('plan manifests')).toMatchObject({ exitCode: 0 });
+    });
+
+    it('refuses another owner, and begins a stack of its own below', async () => {
+      const { edgewise, folder } = await createImported();
+      expect(await edgewise('export -o manifests --owner other')).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining(
+          'manifests/edgewise.yaml is of the stack shop, and --owner names the stack other.',
+        ),
+      });
+      expect(await edgewise('export -o manifests/apart --owner other Credential')).toMatchObject({ exitCode: 0 });
+      expect(await readFile(join(folder, 'manifests/apart/edgewise.yaml'), 'utf8')).toContain('name: other');
+    });
+
+    it('refuses manifests with a mistake, and writes nothing', async () => {
+      const { edgewise, folder, write } = await createImported();
+      await write({ 'manifests/wrong.yaml': 'apiVersion: edgewise/v1\nkind: TCPEdge\n' });
+      const before = await readAll(folder);
+      expect(await edgewise('export -o manifests')).toMatchObject({ exitCode: 3 });
+      expect(await readAll(folder)).toEqual(before);
+    });
   });
 
   it.each([

@@ -109,6 +109,69 @@ spec: { id: edghts_1, mutual_tls: { certificate_authority_ids: [ca_1] } }
     await expect(shown).toMatchFileSnapshot(`goldens/get-${name}.txt`);
   });
 
+  describe('by id', () => {
+    /** An account with an ingress of no stack, and the ids of the credential of this stack and of the edge of another. */
+    async function createForeign() {
+      const workspace = await createApplied();
+      const ids = new Map<string, string>();
+      for (const file of ['edgewise.yaml', 'other.yaml'])
+        for (const { address, id } of readOnlyStack((await workspace.edgewise(`get ${file} --format json`)).stdout)
+          .resources)
+          ids.set(address, id);
+      const found = await sendByHand(workspace, 'POST', '/agent_ingresses', { domain: 'clicked.example.com' });
+      workspace.recorder.take();
+      return {
+        ...workspace,
+        clicked: String(found['id']),
+        theirs: ids.get('TCPEdge/theirs'),
+        own: ids.get('Credential/agent'),
+      };
+    }
+
+    it('shows any resource of the account, and says whose it is', async () => {
+      const { edgewise, clicked, theirs, own, recorder } = await createForeign();
+      const { exitCode, stdout } = await edgewise(`get edgewise.yaml ${clicked} ${theirs} ${own}`);
+      expect(exitCode).toBe(0);
+      expect(
+        recorder
+          .take()
+          .map(({ method, path }) => `${method} ${path}`)
+          .sort(),
+      ).toEqual(['GET /agent_ingresses?limit=100', 'GET /credentials?limit=100', 'GET /edges/tcp?limit=100']);
+      expect(stdout).toMatch(new RegExp(`^AgentIngress/${clicked} .* no stack manages it$`, 'm'));
+      expect(stdout).toMatch(/^ {2}ns_targets +\S+/m);
+      expect(stdout).toMatch(new RegExp(`^TCPEdge/theirs +${theirs} .* of the stack other$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^Credential/agent +${own} +\\S+ *$`, 'm'));
+      expect(stdout).toContain('1 resource of stack test on https://api.test, and 2 that it does not own.');
+      const json = await edgewise(`get edgewise.yaml ${clicked} ${theirs} ${own} --format json`);
+      const owners = readOnlyStack(json.stdout).resources.map(
+        ({ owner, ...one }: { readonly owner?: Json; readonly id: string }) => [one.id, owner],
+      );
+      expect(new Map(owners)).toEqual(
+        new Map([
+          [clicked, null],
+          [theirs, 'other'],
+          [own, undefined],
+        ]),
+      );
+    });
+
+    it('prints one value of it for a script', async () => {
+      const { edgewise, clicked } = await createForeign();
+      const { exitCode, stdout } = await edgewise(`get ${clicked} edgewise.yaml --format value=domain`);
+      expect([exitCode, stdout]).toEqual([0, 'clicked.example.com\n']);
+    });
+
+    it('fails if no resource has the id', async () => {
+      const { edgewise } = await createForeign();
+      const { exitCode, stderr } = await edgewise('get edgewise.yaml agin_2k9XLSSJ0VYBkAfVwYyJYvXz5wC');
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining('There is no AgentIngress agin_2k9XLSSJ0VYBkAfVwYyJYvXz5wC at https://api.test.'),
+      ]);
+    });
+  });
+
   it('prints the same values as JSON and as YAML, for any text', async () => {
     const { edgewise } = applied;
     const [json, yaml] = [

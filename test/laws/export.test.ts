@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import {
-  createFilePerDocument,
-  type ExportOptions,
-  type ExportResult,
-  exportLive,
-  renderSingleFile,
-} from '../../src/export/export-live.ts';
+import { type ExportOptions, type ExportResult, exportLive } from '../../src/export/export-live.ts';
+import { createFilePerDocument, renderSingleFile } from '../../src/export/layout.ts';
 import { createNameFromInstance } from '../../src/export/state-resources.ts';
 import { parseTerraformState, type TerraformState } from '../../src/export/terraform-state.ts';
 import { isModule, toHyphenated } from '../../src/kinds/kind.ts';
@@ -104,6 +99,27 @@ describe('an export of an unmanaged account', () => {
         expect(listed).toHaveLength(rest.length);
       },
     );
+    await holds(property, 40);
+  });
+
+  it('adds what no manifest describes, and nothing twice', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), fc.nat(7), fc.boolean(), async (stack, seed, isApplied) => {
+      const world = await createUnmanaged(stack);
+      const live = await readAccount(world, stack);
+      const all = [...live.resources.values()].flat().map(({ id }) => id);
+      const only = ['Nothing', ...all.filter((_, index) => (index + seed) % 3 === 0)];
+      const first = exportLive(live, { ...OPTIONS, only });
+      const described = load(first, false);
+      if (isApplied) await world.migrate(described);
+      const more = exportLive(await readAccount(world, stack), { ...OPTIONS, described });
+      expect(more.documents.filter(({ kind }) => kind === 'Stack')).toEqual([]);
+      expect(first.resources + more.resources).toBe(all.length + live.attachments.size);
+      const plan = await world.plan(load({ ...more, documents: [...first.documents, ...more.documents] }, true));
+      expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
+      expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
+      expect(plan.changes).toHaveLength(first.resources + more.resources);
+    });
     await holds(property, 40);
   });
 

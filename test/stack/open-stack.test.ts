@@ -156,19 +156,21 @@ describe('a stack of the library', () => {
   it('exports modules of a resource that is named by its id', async () => {
     const stack = await openStack(toOptions(await createWorkspace({ 'edgewise.yaml': TWO })));
     const exported = await stack.export({ modulesOf: ['edghts_2ab'] });
-    expect(exported.documents.map(({ kind }) => kind)).toEqual(['Stack', 'HTTPSEdge']);
+    expect(exported.documents.map(({ kind }) => kind)).toEqual(['HTTPSEdge']);
     const wrong = stack.export({ modulesOf: ['edgtcp_2ab'] });
     await expect(wrong).rejects.toMatchObject({ reason: 'invalid', remedy: expect.stringContaining('edghts_…') });
   });
 
-  it('exports what it owns as manifests whose plan is empty', async () => {
+  it('exports what it owns and no manifest describes as manifests whose plan is empty', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     await workspace.edgewise('apply --yes');
-    const exported = await (await openStack(toOptions(workspace))).export({ kinds: ['TCPEdge'] });
-    const manifests = [{ file: 'exported.yaml', text: renderSingleFile(exported) }];
-    const plan = await (await openStack(toOptions(workspace, { manifests }))).plan();
+    expect(await (await openStack(toOptions(workspace))).export()).toMatchObject({ documents: [], described: 2 });
+    const empty = [{ file: 'edgewise.yaml', text: STACK }];
+    const open = (manifests: typeof empty) => openStack(toOptions(workspace, { paths: [], manifests }));
+    const exported = await (await open(empty)).export({ names: ['TCPEdge'] });
+    const plan = await (await open([...empty, { file: 'exported.yaml', text: renderSingleFile(exported) }])).plan();
     expect(plan.changes.map(({ action }) => action)).toEqual(['no-op', 'no-op']);
-    const wrong = (await openStack(toOptions(workspace))).export({ kinds: ['Widget'] });
+    const wrong = (await openStack(toOptions(workspace))).export({ names: ['Widget'] });
     await expect(wrong).rejects.toMatchObject({ name: 'StackError', reason: 'invalid' });
   });
 

@@ -60,7 +60,7 @@ const METHODS: readonly (readonly [string, Call])[] = [
   ['apply', ({ stack, saved }, options) => stack.apply(saved, options)],
   ['drift', ({ stack }, options) => stack.drift(options)],
   ['get', ({ stack }, options) => stack.get(options)],
-  ['export', ({ stack }, options) => stack.export({ kinds: [], ...options })],
+  ['export', ({ stack }, options) => stack.export({ names: [], ...options })],
 ];
 
 const catchError = (promise: Promise<unknown>): Promise<unknown> =>
@@ -112,7 +112,7 @@ describe('a stack', () => {
       async ({ stack }) => stack.apply(await stack.plan({ rotate: ['Credential/x'] })),
       InvalidManifests,
     ],
-    ['a kind to export that does not exist', ({ stack }) => stack.export({ kinds: ['Nope'] }), StackError],
+    ['a kind to export that does not exist', ({ stack }) => stack.export({ names: ['Nope'] }), StackError],
     [
       'a plan of another stack to compare',
       ({ stack, saved }) => stack.compare({ ...saved, stack: 'other' }),

@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { GET_FORMATS, isKindName, isResourceAddress } from './get.ts';
+import { GET_FORMATS, isKindName, isResourceAddress, isResourceId } from './get.ts';
 import { TOPIC_NAMES } from './help.ts';
 import { addToCommand } from './options.ts';
 
@@ -236,7 +236,7 @@ const VALUES: Readonly<Record<string, ListWordValues>> = {
     ...(await listManifestAddresses(place, context)),
     ...toKindCandidates(MANIFEST_KINDS),
   ],
-  kinds: () => toKindCandidates(OWNED_KINDS),
+  names: () => toKindCandidates(OWNED_KINDS),
   name: () => [
     ...toKindCandidates(MANIFEST_KINDS),
     ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about })),
@@ -284,7 +284,9 @@ function listStackNames({ command, operands }: WordPlace, { cwd, uid, now }: Con
 }
 
 function listManifestPaths(operands: readonly string[]): readonly string[] {
-  return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
+  return operands.filter(
+    (word) => !isResourceAddress(word) && !isResourceId(word) && !isKindName(word) && word !== '-',
+  );
 }
 
 function toCandidates(words: readonly string[]): readonly CompletionCandidate[] {

@@ -1,10 +1,15 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createFilePerDocument, type ExportResult, renderSingleFile } from '../../export/export-live.ts';
+import type { ExportResult } from '../../export/export-live.ts';
+import { createFilePerDocument, renderSingleFile } from '../../export/layout.ts';
+import { findStackFileUpward } from '../../manifest/load-upward.ts';
+import { createSourceFiles } from '../../manifest/source-files.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
+import type { DesiredState } from '../../model/state.ts';
 import { StackError } from '../../model/user-errors.ts';
+import { formatCount } from '../../report/view/wording.ts';
 import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import {
@@ -13,12 +18,13 @@ import {
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
-import { describeServiceOrigin, resolveServiceSettings } from '../../stack/settings.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import { describeServiceOrigin, resolveServiceSettings, resolveSettingsFromManifests } from '../../stack/settings.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { chooseEditorSchema, detectInvocation, writeNewFiles } from '../output/new-files.ts';
+import { chooseEditorSchema, detectInvocation, listExistingFiles, writeNewFiles } from '../output/new-files.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addToCommand, CONNECTION_OPTIONS, createRepeatableOption, EXAMPLE_KINDS } from './options.ts';
@@ -36,17 +42,17 @@ interface ExportCommandFlags extends ConnectionFlags {
 export function configureExportCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
-    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`);
+    .argument('[names...]', `Kind/name, ids and kinds, such as ${EXAMPLE_KINDS[0]} (default: all that the API lists)`);
   const { success, failed, invalid, authentication, refused } = EXIT;
   addToCommand(command, {
     options: [
       new Option(
         '-o, --out <folder>',
-        'write a file for each resource to this folder; needs --owner (default: one text on stdout)',
+        'write a file for each resource to this folder. A folder of a stack gets what its manifests do not describe yet; a new one needs --owner (default: one text on stdout)',
       ),
       new Option(
         '--owner <name>',
-        'stack that will own the resources, written as a Stack document; what it already owns is exported too',
+        'new stack that will own the resources, written as a Stack document; what it already owns is exported too',
       ).argParser(parseStack),
       new Option(
         '--names <state>',
@@ -56,7 +62,7 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
         '--strict',
         'with --names: write nothing if the state calls a value sensitive that a manifest would have',
       ),
-      new Option('--force', 'with -o: replace files that exist'),
+      new Option('--force', 'with -o: replace files that exist and are no manifests of the stack, and say which'),
       createRepeatableOption(
         '--modules-of <id>',
         `also the modules of this: ${listAttachedKindIdFormats().join(', ')}`,
@@ -72,55 +78,75 @@ export function configureExportCommand(command: Command, act: CommandBodyRunner)
         'edgewise export -o manifests --owner production',
         'everything, with the Stack: edgewise plan manifests adopts it',
       ],
+      ['edgewise export -o manifests', 'what is new since then'],
       [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
       ['edgewise export --owner production > edgewise.yaml', 'everything in one file'],
       ['edgewise export --names terraform.tfstate', 'what Terraform manages, with the names from there'],
     ],
-  }).action((kinds: string[], flags: ExportCommandFlags) =>
-    act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(kinds, flags, context)),
+  }).action((names: string[], flags: ExportCommandFlags) =>
+    act(TEXT_ONLY_FORMAT_FLAGS, (context) => exportManifests(names, flags, context)),
   );
 }
 
 async function exportManifests(
-  kinds: readonly string[],
+  only: readonly string[],
   flags: ExportCommandFlags,
   context: Context,
 ): Promise<ExitCode> {
   checkFlags(flags);
-  createExportRequest(kinds, flags.modulesOf);
-  const names = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
-  const settings = resolveServiceSettings({ flags, env: context.env });
-  context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
+  const described = await readStackAround(flags, context);
+  if (flags.out !== undefined && flags.owner === undefined && described === undefined)
+    throw new StackError('The stack that will own the exported resources is not named.', {
+      reason: 'invalid',
+      remedy: 'Choose a name for it: --owner NAME. Or name a folder that has a Stack.',
+    });
+  createExportRequest({ only, attached: flags.modulesOf, described });
+  const state = flags.names === undefined ? undefined : await readTerraformNames(flags.names, context);
+  const layers = described?.stack.layers ?? [];
+  const settings =
+    described === undefined
+      ? resolveServiceSettings({ flags, env: context.env })
+      : resolveSettingsFromManifests({ flags }, context, layers);
+  context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env, layers }) });
   refuseMissingDataFile(settings, context);
+  const stack = described?.stack.name ?? flags.owner;
   const exported = await withAccount(settings, context, ({ account, signal }) =>
-    account.export({
-      kinds,
-      attached: flags.modulesOf,
-      stack: flags.owner,
-      signal,
-      names,
-    }),
+    account.export({ only, attached: flags.modulesOf, stack, described, signal, names: state }),
   );
   if (flags.strict === true) refuseSensitiveFields(exported);
   const notes = describeNotes(exported);
   if (flags.out === undefined) {
     context.stdout.write(renderSingleFile(exported));
     context.stderr.write(notes);
-  } else await writeFiles(exported, { folder: flags.out, flags, context, notes });
+  } else await writeFiles(exported, { folder: flags.out, stack, described, flags, context, notes });
   return EXIT.success;
 }
 
 /**
- * Throws if a flag is missing or has no effect. `--owner` has no default, because two repositories with the same owner
- * would prune each other's resources.
+ * Reads the manifests of the stack that the folder belongs to. `undefined`: it belongs to none, or to another stack, in
+ * whose folder the one of `--owner` begins.
  */
-function checkFlags({ out, owner, force, names, strict }: ExportCommandFlags): void {
+async function readStackAround(
+  { out, owner }: Pick<ExportCommandFlags, 'out' | 'owner'>,
+  whole: Context,
+): Promise<DesiredState | undefined> {
+  if (out === undefined) return undefined;
+  const context = { ...whole, files: createSourceFiles() };
+  const file = findStackFileUpward(out, context);
+  if (file === undefined) return undefined;
+  const isInside = resolve(context.cwd, dirname(file)) !== resolve(context.cwd, out);
+  const { state } = await readValidManifests([dirname(file)], context);
+  if (owner === undefined || owner === state.stack.name) return state;
+  if (isInside) return undefined;
+  throw new StackError(`${file} is of the stack ${state.stack.name}, and --owner names the stack ${owner}.`, {
+    reason: 'invalid',
+    remedy: 'Leave out --owner, or name another folder.',
+  });
+}
+
+/** Throws if a flag has no effect. */
+function checkFlags({ out, force, names, strict }: ExportCommandFlags): void {
   const createError = (message: string, remedy: string) => new StackError(message, { reason: 'invalid', remedy });
-  if (out !== undefined && owner === undefined)
-    throw createError(
-      'The stack that will own the exported resources is not named.',
-      'Choose a name for it: --owner NAME.',
-    );
   if (out === undefined && force === true)
     throw createError('--force works only with a folder.', 'Name the folder with -o FOLDER, or leave out --force.');
   if (strict === true && names === undefined)
@@ -143,29 +169,43 @@ function refuseSensitiveFields({ sensitive }: ExportResult): void {
   });
 }
 
+interface WrittenExport {
+  readonly folder: string;
+  readonly stack: string | undefined;
+  readonly described: DesiredState | undefined;
+  readonly flags: ExportCommandFlags;
+  readonly context: Context;
+  readonly notes: string;
+}
+
 async function writeFiles(
   exported: ExportResult,
-  {
-    folder,
-    flags,
-    context,
-    notes,
-  }: { readonly folder: string; readonly flags: ExportCommandFlags; readonly context: Context; readonly notes: string },
+  { folder, stack, described, flags, context, notes }: WrittenExport,
 ): Promise<void> {
+  const { resources, described: known } = exported;
+  const before = known === 0 ? '' : ` ${formatCount(known, 'other')} ${known === 1 ? 'is' : 'are'} described already.`;
+  if (resources === 0 && described !== undefined) {
+    context.stdout.write(`Nothing to export for the stack ${stack}.${before}\n${notes}`);
+    return;
+  }
   const schema = chooseEditorSchema(folder, {
     ...context,
-    defaults: readDefaultsAbove(folder, context).map((one) => one.folder),
+    defaults: [...(described?.paths ?? []), ...readDefaultsAbove(folder, context).map((one) => one.folder)],
   });
-  const files = createFilePerDocument(exported, { schema: schema.path });
-  const all = [...files, ...schema.files];
-  const paths = await writeNewFiles(all, { ...context, folder, force: flags.force === true });
-  const { resources } = exported;
+  const inputs = new Set(described?.inputs.map(({ file }) => resolve(context.cwd, file)));
+  const isTaken = (path: string) => inputs.has(resolve(context.cwd, folder, path));
+  const files = [...createFilePerDocument(exported, { schema: schema.path, isTaken }), ...schema.files];
+  const replaced = await listExistingFiles(files, { folder, cwd: context.cwd });
+  const paths = await writeNewFiles(files, { ...context, folder, force: flags.force === true });
+  const title = `Exported ${formatCount(resources, 'resource')} for the stack ${stack}${known === 0 ? '' : '.'}${before}`;
+  const around = described?.paths?.[0] ?? folder;
   context.stdout.write(
     [
-      `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.owner}:\n`,
+      `${title}${known === 0 ? ':' : ''}\n`,
       ...listPaths(paths).map((line) => `  ${toPrintable(line)}\n`),
+      ...(replaced.length === 0 ? [] : ['Replaced:\n', ...replaced.map((path) => `  ${toPrintable(path)}\n`)]),
       notes,
-      `Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(folder))}\n`,
+      `Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(around))}\n`,
     ].join(''),
   );
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
+import { findOwnedKindOfId } from '../../kinds/references.ts';
 import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderPlainYaml } from '../../manifest/render-document.ts';
 import { suggest, suggestRemedy } from '../../manifest/suggest.ts';
@@ -11,7 +12,7 @@ import { createHiddenNumbers } from '../../model/secret-value.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { StackError } from '../../model/user-errors.ts';
-import { type AddressWithoutLiveResource, listMissingAddresses } from '../../plan/inventory.ts';
+import { type AddressWithoutLiveResource, getKindNameOf, listMissingAddresses } from '../../plan/inventory.ts';
 import {
   checkIssuedText,
   checkKindHasReadableField,
@@ -51,12 +52,17 @@ import {
   SHOW_SECRETS,
 } from './options.ts';
 
-/** A word on the command line of `get` is an address, a kind, or a path of manifests. */
+/** A word on the command line of `get` is an address, an id, a kind, or a path of manifests. */
 
 /** Whether a word is an address. To name a folder instead, the user types ./Kind/name. */
 export function isResourceAddress(word: string): boolean {
   const parsed = parseAddress(word);
   return parsed !== undefined && findKind(parsed.kind) !== undefined;
+}
+
+/** Whether a word is the id of a resource that a stack can own. To name a file instead, the user types ./id. */
+export function isResourceId(word: string): boolean {
+  return findOwnedKindOfId(word) !== undefined;
 }
 
 /** Whether a word names a kind that a stack can own or attach to. To name a folder instead, the user types ./Kind. */
@@ -96,12 +102,12 @@ export const GET_FORMATS = ['table', 'json', 'yaml', 'name'] as const;
 export function configureGetCommand(command: Command, act: CommandBodyRunner): void {
   command
     .description(
-      'Show the live resources of the stack, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
+      'Show the live resources of the stack, or any by its id, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
     )
     .usage('[options] [addresses...] [paths...]')
     .argument(
       '[addresses...]',
-      'Kind/name, or a kind (default: everything); then the manifests of the stack (default: the current folder)',
+      'Kind/name, ids and kinds (default: everything); then the manifests of the stack (default: the current folder)',
     );
   const { success, failed, invalid, authentication } = EXIT;
   addToCommand(command, {
@@ -135,8 +141,9 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
 async function getResources(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
   const isMany = isRecursive(given);
   refuseMisspelt(words);
-  const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const one = names.length === 1 && !isMany ? names.find(isResourceAddress) : undefined;
+  const isOne = (word: string): boolean => isResourceAddress(word) || isResourceId(word);
+  const names = words.filter((word) => isOne(word) || isKindName(word));
+  const one = names.length === 1 && !isMany ? names.find(isOne) : undefined;
   const query = { names, mayRead: createKindFilter(names, given.format) };
   const found: [StackFolder, StackInventory][] = [];
   return getFromStacks(
@@ -255,7 +262,7 @@ function showMany(
 function createKindFilter(names: readonly string[], format: GetFormat): (kind: Kind) => boolean {
   if (format.name !== 'value') return () => true;
   const { path } = format;
-  const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
+  const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(getKindNameOf(name)));
   const findings = kinds.flatMap((kind) => checkKindHasReadableField(kind, path) ?? []);
   const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
   if (!isRefused) return (kind) => checkKindHasReadableField(kind, path) === undefined;
@@ -274,6 +281,7 @@ function createMissingAddressError(
   { stack, baseUrl }: StackInventory,
 ): StackError {
   const lines = missing.map(({ address, isDescribed, nearest }) => {
+    if (isResourceId(address)) return `There is no ${getKindNameOf(address)} ${address} at ${baseUrl}.`;
     if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
     return `The stack ${stack} owns no ${address} at ${baseUrl}.${hint}`;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
-import type { ExportFile } from '../../export/export-live.ts';
+import type { ExportFile } from '../../export/layout.ts';
 import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
 import { findFileUpward } from '../../files/owners.ts';
 import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
@@ -40,7 +40,17 @@ export async function refuseUnwritableFiles(
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
   for (const path of [folder, ...paths]) refusePath(path, { cwd, root, uid }, path === folder ? 'folder' : 'file');
-  if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
+  if (force !== true) refuseExisting(await listExistingFiles(files, { folder, cwd }), force !== undefined);
+}
+
+/** The paths of those files that exist. */
+export async function listExistingFiles(
+  files: readonly Pick<ExportFile, 'path'>[],
+  { folder, cwd }: Pick<NewFilesOptions, 'folder' | 'cwd'>,
+): Promise<readonly string[]> {
+  const paths = files.map(({ path }) => join(folder, path));
+  const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
+  return paths.filter((_, index) => found[index]);
 }
 
 function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
@@ -62,12 +72,7 @@ async function refuseFile(folder: string, cwd: string): Promise<void> {
   });
 }
 
-async function refuseExisting(
-  paths: readonly string[],
-  { cwd, canForce }: { readonly cwd: string; readonly canForce: boolean },
-): Promise<void> {
-  const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
-  const existing = paths.filter((_, index) => found[index]);
+function refuseExisting(existing: readonly string[], canForce: boolean): void {
   if (existing.length === 0) return;
   throw new StackError(
     `Nothing was written, because ${existing.join(', ')} already ${existing.length === 1 ? 'exists' : 'exist'}.`,
@@ -104,7 +109,7 @@ const WRITTEN_SCHEMA = '.edgewise/manifest.schema.json';
 /**
  * Finds the schema of an edgewise package that is installed in the folder or above it, else a schema in `.edgewise`. If
  * there is neither, returns a schema to write to a new `.edgewise`: in the root of the repository, else beside the
- * outermost Defaults, else in the folder itself.
+ * outermost Defaults or the Stack, else in the folder itself.
  */
 export function chooseEditorSchema(folder: string, { defaults, ...context }: EditorSchemaOptions): EditorSchema {
   const { cwd } = context;
@@ -120,7 +125,7 @@ export function chooseEditorSchema(folder: string, { defaults, ...context }: Edi
 }
 
 interface EditorSchemaOptions extends Pick<Context, 'cwd' | 'uid' | 'root'> {
-  /** Folders of the Defaults above the folder, nearest first. */
+  /** Folders of the Stack around the folder, and of the Defaults above it, nearest first. */
   readonly defaults: readonly string[];
 }
 

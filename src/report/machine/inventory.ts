@@ -27,7 +27,7 @@ export function renderInventoryAddressLines({ resources }: StackInventory): stri
   return resources.map((one) => `${formatAddressWithDuplicateId(one)}\n`).join('');
 }
 
-function createResourceDocument({ address, live, retiresAt }: OwnedResource): JsonObject {
+function createResourceDocument({ address, owner, live, retiresAt }: OwnedResource): JsonObject {
   const { kind, id, spec, computed, mark } = live;
   const hasToken = getKind(kind).oneTimeFields.length > 0;
   return omitUndefined({
@@ -35,6 +35,7 @@ function createResourceDocument({ address, live, retiresAt }: OwnedResource): Js
     kind,
     name: getAddressName(address),
     id,
+    owner,
     protected: mark?.protect,
     delivered: mark !== undefined && hasToken ? hasDeliveredToken(live) : undefined,
     retiresAt,
@@ -92,14 +93,14 @@ export function checkValueAtPath(resource: OwnedResource, path: FieldPath): stri
  * the text must match.
  */
 export function checkIssuedText(
-  { address, live }: OwnedResource,
+  { address, owner, live }: OwnedResource,
   path: FieldPath,
   described: DesiredState['resources'],
 ): string | undefined {
   const { issued } = getKind(live.kind);
   const text = issued && live.computed[issued.field];
   if (issued === undefined || path[0] !== issued.field || text === undefined) return undefined;
-  const spec = { ...live.spec, ...described.get(address)?.spec };
+  const spec = { ...live.spec, ...(owner === undefined && described.get(address)?.spec) };
   const finding = typeof text === 'string' ? issued.check(text, spec) : 'is not a text';
   return finding && `${address}: ${issued.field}, as the service shows it, ${finding}`;
 }

@@ -56,9 +56,11 @@ export function createInventoryView(inventory: StackInventory, scope: InventoryS
   const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
   const owned = resources.map((one) => [one.live.id, formatAddressWithDuplicateId(one)] as const);
   const names = new Map([...named, ...owned]);
+  const own = resources.filter(({ owner }) => owner === undefined).length;
+  const others = resources.length - own;
   return {
     rows: resources.map((one) => createInventoryRow(one, { ...scope, names })),
-    summary: `${formatCount(resources.length, 'resource')} of ${formatReportSubject(inventory)}`,
+    summary: `${formatCount(own, 'resource')} of ${formatReportSubject(inventory)}${others === 0 ? '' : `, and ${others} that it does not own`}`,
   };
 }
 
@@ -80,13 +82,14 @@ function createInventoryRow(resource: OwnedResource, scope: NamedScope): Invento
   };
 }
 
-function listStates(kind: Kind, { live, isShared, retiresAt }: OwnedResource, now: Date): readonly string[] {
+function listStates(kind: Kind, { live, owner, isShared, retiresAt }: OwnedResource, now: Date): readonly string[] {
   const { after, until } = kind.validity ?? { after: '', until: '' };
   return [
+    ...(owner === undefined ? [] : [owner === null ? 'no stack manages it' : `of the stack ${toPrintable(owner)}`]),
     ...kind.describeState(live.computed, now).map(toPrintable),
     ...listValidityStates({ after: live.spec[after], until: live.spec[until] }, now),
     ...(isCopiedMark(live) ? [toPrintable(`its mark is a copy of that of ${live.mark?.id}`)] : []),
-    ...(kind.oneTimeFields.length > 0 && !hasDeliveredToken(live) ? ['token not delivered'] : []),
+    ...(kind.oneTimeFields.length > 0 && owner !== null && !hasDeliveredToken(live) ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
     ...listRetirementStates(live, retiresAt, now),
     ...(isShared && retiresAt === undefined ? ['shares its mark'] : []),

@@ -53,6 +53,8 @@ export interface Kind {
   readonly specType: ObjectType;
   /** The fields whose values at most one resource can have. */
   readonly uniqueFields: readonly NamedField[];
+  /** The fields of a spec that refer to other resources, or have members that do. */
+  readonly referenceFields: readonly NamedField[];
   /** The fields that have a default, with it. */
   readonly defaults: Spec;
   /** Names of the fields that only the response to the creation contains. */
@@ -123,7 +125,15 @@ type Defaulted =
   | 'validity'
   | 'issued'
   | 'submission';
-type Derived = 'type' | 'specFields' | 'specType' | 'uniqueFields' | 'defaults' | 'oneTimeFields' | 'computedFields';
+type Derived =
+  | 'type'
+  | 'specFields'
+  | 'specType'
+  | 'uniqueFields'
+  | 'referenceFields'
+  | 'defaults'
+  | 'oneTimeFields'
+  | 'computedFields';
 type KindOptions = Omit<Kind, Defaulted | Derived> & Partial<Pick<Kind, Defaulted>>;
 
 /** Checks a kind's table and fills in defaults. Throws `InvariantError` if the table contradicts itself. */
@@ -139,6 +149,9 @@ export function defineKind(options: KindOptions): Kind {
     type: objectOf(fields),
     specFields,
     specType: objectOf(Object.fromEntries(specFields)),
+    referenceFields: specFields.filter(([, { type }]) =>
+      listSelfAndNestedTypes(type).some((inner) => inner.type === 'reference'),
+    ),
     uniqueFields: Object.entries(fields).filter(([, { unique }]) => unique),
     defaults: Object.fromEntries(
       Object.entries(fields).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),

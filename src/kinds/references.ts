@@ -29,7 +29,7 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** Replaces each reference in a spec, or in a part of a spec. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  return mapPresentFields(kind.specFields, spec, (type, value, name) =>
+  return mapPresentFields(kind.referenceFields, spec, (type, value, name) =>
     mapReferencesInValue(type, value, [name], replace),
   );
 }

@@ -79,6 +79,7 @@ export const SEED_SCHEMA = z
       .optional()
       .describe('The secrets of SSH certificate authorities, by id: 32 bytes in base64url.'),
     sequence: z.int().min(0).optional().describe('Number of ids that the server has assigned.'),
+    digest: z.string().optional().describe('Only in snapshots: tells whether the file was edited. May be left out.'),
   })
   .meta({
     title: 'Edgewise seed',
@@ -96,6 +97,7 @@ export const CHANGE_SCHEMA = SEED_SCHEMA.pick({
   resources: true,
   certificate_authorities: true,
   sequence: true,
+  digest: true,
 }).extend({
   removed: z.partialRecord(z.enum(KINDS.map(({ name }) => name)), z.array(z.record(z.string(), z.string()))).optional(),
 });

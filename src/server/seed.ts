@@ -1,7 +1,7 @@
 import type { Kind } from '../kinds/kind.ts';
 import { getPathIdsOfResource, isIdOf, listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { assertJsonObject, isJsonObject, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
@@ -85,7 +85,27 @@ function at<T>(place: string, act: () => T): T {
   }
 }
 
-/** Lists the resources of a store in the format of a seed: the inverse of `loadSeed`. */
+/** Adds the resources of a snapshot, which a server wrote, to an empty store without checking them. */
+export function restoreSeed(service: Service, { resources = {} }: ServerSeed): void {
+  for (const [name, members] of Object.entries(resources)) {
+    const kind = getKind(name);
+    for (const resource of members) service.store.put(kind, restoreResource(service, kind, resource));
+  }
+}
+
+function restoreResource(service: Service, kind: Kind, resource: SeedResource): StoredResource {
+  if (kind.role === 'attached') return createAttachment(service, kind, resource);
+  const { id, created_at: createdAt, deletable = true, state = {}, ...spec } = resource;
+  return {
+    id: String(id),
+    createdAt: String(createdAt),
+    spec,
+    state: assertJsonObject(state),
+    deletable: deletable === true,
+  };
+}
+
+/** Lists the resources of a store in the format of a seed: the inverse of `restoreSeed`. */
 export function exportResourcesAsSeed({ store }: Service): Readonly<Record<string, readonly SeedResource[]>> {
   const entries = KINDS.map((kind) => {
     const resources = store.listingOf(kind).listAll();
@@ -111,12 +131,15 @@ function parseCreatedAt({ created_at: createdAt }: SeedResource, now: () => Date
 }
 
 function createSeedDraft(service: Service, placed: Placed): Draft {
-  const isAttached = placed.kind.role === 'attached';
-  return { ...placed, stored: isAttached ? draftAttachment(service, placed) : draftOwned(service, placed) };
+  const { kind, resource } = placed;
+  const isAttached = kind.role === 'attached';
+  return {
+    ...placed,
+    stored: isAttached ? createAttachment(service, kind, parseCreateBody(kind, resource)) : draftOwned(service, placed),
+  };
 }
 
-function draftAttachment(service: Service, { kind, resource }: Placed): StoredResource {
-  const spec = parseCreateBody(kind, resource);
+function createAttachment(service: Service, kind: Kind, spec: Spec): StoredResource {
   const ids = listPathIdNamesOfKind(kind).map((name) => [name, String(spec[name])] as const);
   return { ...createStoredAttachedResource(service, kind, Object.fromEntries(ids)), spec };
 }

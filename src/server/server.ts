@@ -14,6 +14,7 @@ import {
   type ImportedResource,
   loadImportedResources,
   loadSeed,
+  restoreSeed,
   type ServerSeed,
   type ServerSnapshot,
 } from './seed.ts';
@@ -47,6 +48,11 @@ export interface ServerOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** The initial content: a seed, or the snapshot of another server. Default: empty. */
   readonly seed?: ServerSeed | undefined;
+  /**
+   * Whether `seed` is unchanged since a server of this version wrote it: then its resources are not checked. Default:
+   * false.
+   */
+  readonly isSeedTrusted?: boolean;
   /** Resources imported from another service, oldest first. They are loaded without the checks of requests. */
   readonly existing?: readonly ImportedResource[];
   /** Called after each response. */
@@ -131,7 +137,7 @@ export function createServer(options: ServerOptions = {}): Server {
     snapshot: () => createSnapshot(core.service),
     withSnapshot: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, onChange: ____, ...rest } = options;
-      return createServer({ ...rest, seed }).send;
+      return createServer({ ...rest, seed, isSeedTrusted: false }).send;
     },
     certificateAuthorityKey: (id) => formatAuthorizedKey(core.service.authorities.getKey(id).toPublic()),
   });
@@ -147,7 +153,7 @@ interface Core {
 function createCore(options: ServerOptions): Core {
   const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
   const service = createService(options, apiKeys);
-  loadSeed(service, options.seed ?? {});
+  (options.isSeedTrusted ? restoreSeed : loadSeed)(service, options.seed ?? {});
   loadImportedResources(service, options.existing ?? []);
   const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
   const routes = createResponder(service, {

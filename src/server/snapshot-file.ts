@@ -11,6 +11,7 @@ import {
   computeUtf8ByteLength,
   findJsonLimit,
   type Json,
+  type JsonSize,
   MAX_INPUT_BYTES,
   measureJsonSize,
   parseJson,
@@ -19,6 +20,7 @@ import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts'
 import { CHANGE_SCHEMA, SEED_SCHEMA } from '../schemas/seed.ts';
 import { findOversizedMember } from './account-size.ts';
 import type { SeedResource, ServerSeed, ServerSnapshot } from './seed.ts';
+import { findSeal, sealLine, unsealLine } from './snapshot-seal.ts';
 import type { ServerChange } from './store.ts';
 
 /**
@@ -30,10 +32,26 @@ import type { ServerChange } from './store.ts';
 /** The content of a snapshot file. */
 export interface SnapshotContent {
   readonly seed: ServerSeed;
+  /** Whether the writer wrote all of it. */
+  readonly isSealed: boolean;
   /** Whether the file has changes after its snapshot. */
   readonly hasChanges: boolean;
-  /** The size of the file if it is one line, so that changes can be added. */
-  readonly lineBytes: number | undefined;
+  /** The file, if lines can be added to it. */
+  readonly log: SnapshotLog | undefined;
+}
+
+/** A snapshot file to which lines can be added. */
+export interface SnapshotLog {
+  readonly bytes: number;
+  /** The size of the lines after the first. */
+  readonly changes: JsonSize;
+  /** What the next line is sealed with. */
+  readonly digest: string;
+}
+
+/** A file without changes. */
+function createLog(text: string, digest: string): SnapshotLog {
+  return { bytes: computeUtf8ByteLength(text), changes: { bytes: 0, values: 0 }, digest };
 }
 
 /** Parses a seed or snapshot from JSON. Throws `RangeError` with the first mistake if it is invalid. */
@@ -41,25 +59,43 @@ export function parseServerSeed(text: string): ServerSeed {
   return parseSnapshotContent(text).seed;
 }
 
-function parseSnapshotContent(text: string): SnapshotContent {
+/** `writer`: the program whose digests are trusted. `undefined`: none is. */
+function parseSnapshotContent(text: string, writer?: string): SnapshotContent {
+  const lines = text.split('\n');
+  // What follows the last line break is unfinished.
+  const unfinished = lines.pop();
+  const digest = writer === undefined ? undefined : findSeal(writer, lines);
+  if (digest === undefined) return parseUnsealed(text);
+  const [seed = {}, ...changes] = lines.map((line) => parseSeedJson(line) as ServerChange); // sealed, so a server wrote it
+  const log = { ...createLog(text, digest), changes: measureJsonSize(text.slice(lines[0]?.length)) };
+  const hasChanges = changes.length > 0 || unfinished !== '';
+  return {
+    seed: applyChanges(seed, changes),
+    isSealed: true,
+    hasChanges,
+    log: unfinished === '' ? log : undefined,
+  };
+}
+
+function parseUnsealed(text: string): SnapshotContent {
   const end = text.indexOf('\n') + 1;
   const first = text.slice(0, end);
   // A seed that a person writes has several lines, and the first alone is no document.
-  if (text.slice(end).trim() === '' || parseJson(first) === undefined)
-    return {
-      seed: parseSeed(text),
-      hasChanges: false,
-      lineBytes: end === text.length ? computeUtf8ByteLength(text) : undefined,
-    };
+  if (text.slice(end).trim() === '' || parseJson(first) === undefined) {
+    const log = end === text.length ? createLog(text, '') : undefined;
+    return { seed: parseSeed(text), isSealed: false, hasChanges: false, log };
+  }
   const changes = text.slice(end);
   const finding = findJsonLimit(measureJsonSize(changes));
   if (finding !== undefined) throw new RangeError(`The part after its first line ${finding}`);
   // What follows the last line break is unfinished.
   const lines = changes.split('\n').slice(0, -1);
-  return { seed: applyChanges(parseSeed(first), lines.map(parseChange)), hasChanges: true, lineBytes: undefined };
+  const seed = applyChanges(parseSeed(first), lines.map(parseChange));
+  return { seed, isSealed: false, hasChanges: true, log: undefined };
 }
 
-function parseSeed(text: string): ServerSeed {
+function parseSeed(sealed: string): ServerSeed {
+  const text = unsealLine(sealed.trimEnd());
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseSeedJson(text);
@@ -85,7 +121,8 @@ function parseSeedJson(text: string): Json {
   }
 }
 
-function parseChange(line: string, index: number): ServerChange {
+function parseChange(sealed: string, index: number): ServerChange {
+  const line = unsealLine(sealed);
   const value = checkJsonLimits(line) === undefined ? parseJson(line) : undefined;
   const [first] = value === undefined ? [] : checkAgainstSchema(CHANGE_SCHEMA, value);
   if (value === undefined || first !== undefined || findOversizedMember(value, RESOURCE_DEPTH) !== undefined)
@@ -131,24 +168,25 @@ export async function readSnapshotFile(path: string, boundary?: WriteBoundary): 
   return (await readSnapshotContent(path, boundary))?.seed;
 }
 
-/** Like `readSnapshotFile`. */
+/** Like `readSnapshotFile`. `writer`: the program whose digests are trusted; absent: none is. */
 export async function readSnapshotContent(
   path: string,
   boundary: WriteBoundary = { cwd: resolve('.') },
+  writer?: string,
 ): Promise<SnapshotContent | undefined> {
   await removeStaleTempFiles(path, boundary);
   const text = readSnapshotText(path);
   if (text === undefined) return undefined;
   try {
-    return parseSnapshotContent(text);
+    return parseSnapshotContent(text, writer);
   } catch (error) {
     if (error instanceof RangeError) throw new RangeError(`${path}: ${error.message}`, { cause: error });
     throw error;
   }
 }
 
-/** A snapshot and its changes: each of the two is within the limits of one file. */
-const MAX_SNAPSHOT_FILE_BYTES = 2 * MAX_INPUT_BYTES;
+/** A snapshot and its changes: each of the two is within the limits of one file. The rest is for the digest of the first. */
+const MAX_SNAPSHOT_FILE_BYTES = 2 * MAX_INPUT_BYTES + 1024;
 
 function readSnapshotText(path: string): string | undefined {
   try {
@@ -170,14 +208,26 @@ export async function writeSnapshotFile(
   snapshot: ServerSnapshot,
   boundary: WriteBoundary = { cwd: resolve('.') },
 ): Promise<number> {
-  const text = renderSnapshotLine(snapshot);
-  const finding = checkJsonLimits(text);
-  if (finding !== undefined) throw new RangeError(`It ${finding}, so it could not be read again`);
-  await replaceFile(path, text, { ...boundary, mode: 0o600 });
-  return Buffer.byteLength(text);
+  return (await writeSnapshot(path, snapshot, boundary)).bytes;
 }
 
-/** The line of a snapshot or of a change. */
+/** Like `writeSnapshotFile`. `writer`: the program that seals the file with its digest. Absent: it is not sealed. */
+export async function writeSnapshot(
+  path: string,
+  snapshot: ServerSnapshot,
+  boundary: WriteBoundary,
+  writer?: string,
+): Promise<SnapshotLog> {
+  const line = renderSnapshotLine(snapshot);
+  const finding = checkJsonLimits(line);
+  if (finding !== undefined) throw new RangeError(`It ${finding}, so it could not be read again`);
+  const sealed = writer === undefined ? { text: line, digest: '' } : sealLine(line, writer);
+  const text = `${sealed.text}\n`;
+  await replaceFile(path, text, { ...boundary, mode: 0o600 });
+  return createLog(text, sealed.digest);
+}
+
+/** The line of a snapshot or of a change, without a line break. */
 export function renderSnapshotLine(value: ServerSnapshot | ServerChange): string {
-  return toHarmlessJson(`${JSON.stringify(value)}\n`);
+  return toHarmlessJson(JSON.stringify(value));
 }

@@ -3,7 +3,7 @@ import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { readInput } from '../files/read-input.ts';
 import { appendToFile, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
-import { addJsonSize, computeUtf8ByteLength, findJsonLimit, type JsonSize, measureJsonSize } from '../model/json.ts';
+import { addJsonSize, computeUtf8ByteLength, findJsonLimit, measureJsonSize } from '../model/json.ts';
 import { StackError } from '../model/user-errors.ts';
 import { parseApiKey } from '../server/admission.ts';
 import type { ServerSeed } from '../server/seed.ts';
@@ -12,8 +12,10 @@ import {
   parseServerSeed,
   readSnapshotContent,
   renderSnapshotLine,
-  writeSnapshotFile,
+  type SnapshotLog,
+  writeSnapshot,
 } from '../server/snapshot-file.ts';
+import { sealLines } from '../server/snapshot-seal.ts';
 import type { ServerChange } from '../server/store.ts';
 import type { Host, ServiceConnection } from './host.ts';
 
@@ -61,7 +63,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Serv
 }
 
 async function startEmbeddedServer({ file, host, versionHeader }: EmbeddedOptions, lock?: FileLock) {
-  const keeper = await openServerFiles(file === '' ? {} : { snapshot: file }, host, lock);
+  const keeper = await openServerFiles(file === '' ? {} : { snapshot: file }, host, { lock });
   const server = await withServerFileErrors(keeper.source, () =>
     createServer({
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
@@ -78,10 +80,14 @@ async function startEmbeddedServer({ file, host, versionHeader }: EmbeddedOption
 interface SnapshotStore {
   /** The data that the server starts with: the snapshot if there is one, else the seed. */
   readonly seed: ServerSeed | undefined;
+  /** Whether `seed` is what the writer wrote, so that it needs no check. */
+  readonly isSeedTrusted: boolean;
   /** The name of the file that `seed` was read from, for messages. `The server` if there is no file. */
   readonly source: string;
   /** Saves a change. If that fails, the whole data is saved at the next change or at the end. */
   readonly save: (change: ServerChange, snapshot: Server['snapshot']) => Promise<void>;
+  /** Writes the file as one snapshot, unless it has all data already. Rejects if that fails. */
+  readonly begin: (snapshot: Server['snapshot']) => Promise<void>;
   /** Writes the file as one snapshot, unless it is one. Rejects if that fails. */
   readonly fold: (snapshot: Server['snapshot']) => Promise<void>;
   /** Writes the file as one snapshot in any case. Rejects if that fails. */
@@ -94,25 +100,41 @@ interface ServerFiles {
   readonly snapshot?: string;
 }
 
+/** How this process uses the snapshot file. */
+interface SnapshotUse {
+  /** The lock of the file, if this process has it. */
+  readonly lock: FileLock | undefined;
+  /**
+   * The program and its version, which seal what they write, and trust what they sealed. Absent for a file that a Stack
+   * names: it may come with a checkout.
+   */
+  readonly writer?: string;
+}
+
 /**
- * Reads the data that a server starts with. `lock`: the lock of the snapshot file, if this process has it. Data from a
- * seed is saved even if nothing changes, because the seed's resources got new ids.
+ * Reads the data that a server starts with. Data from a seed is saved even if nothing changes, because the seed's
+ * resources got new ids.
  */
-export async function openServerFiles(files: ServerFiles, context: Host, lock?: FileLock): Promise<SnapshotStore> {
+export async function openServerFiles(
+  files: ServerFiles,
+  context: Host,
+  { lock, writer }: SnapshotUse,
+): Promise<SnapshotStore> {
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   if (path !== undefined) refuseOtherOwner(path, context.uid);
   const kept =
     path === undefined
       ? undefined
-      : await withServerFileErrors('The snapshot', () => readSnapshotContent(path, context));
+      : await withServerFileErrors('The snapshot', () => readSnapshotContent(path, context, writer));
   const seed = kept?.seed ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
-  if (path === undefined) return { seed, source, save: IGNORE, fold: IGNORE, replace: IGNORE };
+  const start = { seed, source, isSeedTrusted: kept?.isSealed === true };
+  if (path === undefined) return { ...start, save: IGNORE, begin: IGNORE, fold: IGNORE, replace: IGNORE };
   const refuseIfLost = (): void => {
     if (lock?.isLost() === true) refuseLostLock(files.snapshot ?? path);
   };
   const isFolded = kept === undefined ? seed === undefined : !kept.hasChanges;
-  return { seed, source, ...createSnapshotWriter({ path, context, refuseIfLost }, isFolded, kept?.lineBytes) };
+  return { ...start, ...createSnapshotWriter({ path, context, refuseIfLost, writer }, isFolded, kept?.log) };
 }
 
 /**
@@ -132,6 +154,7 @@ interface SnapshotPlace {
   readonly path: string;
   readonly context: Host;
   readonly refuseIfLost: () => void;
+  readonly writer: string | undefined;
 }
 
 /**
@@ -141,35 +164,36 @@ interface SnapshotPlace {
  * that arrive during a write are written together afterwards.
  */
 function createSnapshotWriter(
-  { path, context, refuseIfLost }: SnapshotPlace,
+  { path, context, refuseIfLost, writer }: SnapshotPlace,
   isFolded: boolean,
-  lineBytes: number | undefined,
-): Pick<SnapshotStore, 'save' | 'fold' | 'replace'> {
+  opened: SnapshotLog | undefined,
+): Pick<SnapshotStore, 'save' | 'begin' | 'fold' | 'replace'> {
   /** The lines of changes that are not in the file. */
   let lines: string[] = [];
-  let changes: JsonSize = NOTHING;
-  /** `undefined`: no line can be added to the file before it was written as a snapshot. */
-  let fileBytes = lineBytes;
+  /** The file. `undefined`: it must be written as a snapshot before a line is added. */
+  let log = opened;
   let isWhole = isFolded;
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   const writeWhole = async (snapshot: Server['snapshot']): Promise<void> => {
-    [lines, changes, fileBytes] = [[], NOTHING, undefined];
+    [lines, log] = [[], undefined];
     isWhole = false;
-    fileBytes = await writeSnapshotFile(path, snapshot(), context);
+    log = await writeSnapshot(path, snapshot(), context, writer);
     isWhole = true;
   };
   const writeLines = async (snapshot: Server['snapshot']): Promise<void> => {
-    if (lines.length === 0 && (fileBytes !== undefined || isWhole)) return;
-    const text = lines.join('');
-    const size = addJsonSize(changes, measureJsonSize(text));
+    if (lines.length === 0 && (log !== undefined || isWhole)) return;
+    if (log === undefined) return writeWhole(snapshot);
+    const sealed = writer === undefined ? lines.map((text) => ({ text, digest: '' })) : sealLines(lines, log.digest);
+    const text = sealed.map((line) => `${line.text}\n`).join('');
+    const changes = addJsonSize(log.changes, measureJsonSize(text));
     const isAppended =
-      fileBytes !== undefined &&
-      findJsonLimit(size) === undefined &&
-      (await appendToFile(path, text, { ...context, size: fileBytes }).catch(() => false));
+      findJsonLimit(changes) === undefined &&
+      (await appendToFile(path, text, { ...context, size: log.bytes }).catch(() => false));
     if (!isAppended) return writeWhole(snapshot);
-    lines = lines.slice(text === '' ? 0 : text.split('\n').length - 1);
-    [changes, fileBytes, isWhole] = [size, (fileBytes ?? 0) + computeUtf8ByteLength(text), false];
+    lines = lines.slice(sealed.length);
+    log = { bytes: log.bytes + computeUtf8ByteLength(text), changes, digest: sealed.at(-1)?.digest ?? '' };
+    isWhole = false;
   };
   const inTurn = (write: () => Promise<void>): Promise<void> => {
     running = running.then(IGNORE, IGNORE).then(() => {
@@ -187,12 +211,11 @@ function createSnapshotWriter(
       });
       return next;
     },
+    begin: (snapshot) => inTurn(() => writeLines(snapshot)),
     replace: (snapshot) => inTurn(() => writeWhole(snapshot)),
     fold: (snapshot) => inTurn(async () => (isWhole && lines.length === 0 ? undefined : writeWhole(snapshot))),
   };
 }
-
-const NOTHING: JsonSize = { bytes: 0, values: 0 };
 
 const IGNORE = async (): Promise<void> => undefined;
 

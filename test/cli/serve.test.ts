@@ -3,10 +3,11 @@ import { createServer as createNetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Context } from '../../src/cli/context.ts';
+import { type Context, VERSION } from '../../src/cli/context.ts';
 import { run } from '../../src/cli/run.ts';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { sealLine, unsealLine } from '../../src/server/snapshot-seal.ts';
 import { createHeaders } from '../by-hand.ts';
 import { NOW } from './fake-context.ts';
 
@@ -245,6 +246,28 @@ it('refuses a write that no later start could read, and starts with what it ackn
     tcp_edges: [{ hostports: expect.objectContaining({ length: 20_000 }) }],
   });
   await second.end();
+});
+
+it('checks its snapshot only if it was edited, and then names the place', async () => {
+  const folder = await createFolder();
+  const file = join(folder, 'account.json');
+  const first = await startServe(['--snapshot', 'account.json'], folder);
+  await fetch(`${first.url}/credentials`, { method: 'POST', headers: HEADERS, body: '{"description":"laptop"}' });
+  await first.end();
+  const kept = await readFile(file, 'utf8');
+  const wrong = kept.replace('"laptop"', '7');
+  await writeFile(file, wrong);
+  const edited = await startServe(['--snapshot', 'account.json'], folder);
+  expect(await edited.end()).toBe(3);
+  expect(edited.log()).toContain(
+    'account.json: resources.Credential[0]: description must be text, but is the number 7',
+  );
+  // What it refuses is not written by a server. With the digest of the wrong text, it is loaded as it is.
+  const { text } = sealLine(unsealLine(wrong.trimEnd()), `edgewise ${VERSION}`);
+  await writeFile(file, `${text}\n`);
+  const trusting = await startServe(['--snapshot', 'account.json'], folder);
+  expect(await (await fetch(`${trusting.url}/credentials`, { headers: HEADERS })).text()).toContain('"description":7');
+  expect(await trusting.end()).toBe(0);
 });
 
 it.each([

@@ -131,16 +131,22 @@ describe('a seed', () => {
 });
 
 describe('a snapshot', () => {
-  it('creates the same server again', async () => {
+  it.each([
+    ['checked', false],
+    ['not checked', true],
+  ])('creates the same server again, %s', async (_, isSeedTrusted) => {
     const first = createTestServer({ seed: ACCOUNT });
     await first.call('POST', '/credentials', { body: { owner_id: 'bot_1' } });
     await first.call('PATCH', '/edges/tcp/edgtcp_newer', { body: { description: 'changed' } });
     await first.call('PUT', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker', { body: { num_buckets: 3 } });
     const text = JSON.stringify(first.server.snapshot());
-    const second = createTestServer({ seed: parseServerSeed(text), idSeed: 'another' });
+    const second = createTestServer({ seed: parseServerSeed(text), isSeedTrusted, idSeed: 'another' });
     expect(await readAll(second)).toEqual(await readAll(first));
     expect(second.server.snapshot()).toEqual(JSON.parse(text));
     expect((await second.call('GET', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker')).status).toBe(200);
+    expect((await second.call('DELETE', '/backends/weighted/bkdwd_pool')).status).toBe(409);
+    const taken = { type: 'api', ip_policy_ids: ['ipp_office'] };
+    expect((await second.call('POST', '/ip_restrictions', { body: taken })).status).toBe(409);
   });
 
   it('continues with new ids, which sort after the old ones', async () => {
@@ -151,10 +157,13 @@ describe('a snapshot', () => {
     expect(getText(young.body['id']) > getText(old.body['id'])).toBe(true);
   });
 
-  it('keeps the known external ids, and what cannot be deleted', async () => {
+  it.each([
+    ['checked', false],
+    ['not checked', true],
+  ])('keeps the known external ids, and what cannot be deleted, %s', async (_, isSeedTrusted) => {
     const seed = { externals: ['ipp_1'], resources: { Credential: [{ id: 'cr_default', deletable: false }] } };
     const snapshot = createServer({ seed }).snapshot();
-    const { call } = createTestServer({ seed: snapshot });
+    const { call } = createTestServer({ seed: snapshot, isSeedTrusted });
     expect((await call('DELETE', '/credentials/cr_default')).status).toBe(403);
     const body = { type: 'api', ip_policy_ids: ['ipp_2'] };
     expect((await call('POST', '/ip_restrictions', { body })).status).toBe(400);

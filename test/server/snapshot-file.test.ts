@@ -11,8 +11,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createServer, parseServerSeed, readSnapshotFile, writeSnapshotFile } from '../../src/server/index.ts';
+import { readSnapshotContent, renderSnapshotLine, writeSnapshot } from '../../src/server/snapshot-file.ts';
+import { sealLines } from '../../src/server/snapshot-seal.ts';
 
 describe('a snapshot file', () => {
   let folder: string;
@@ -110,5 +112,75 @@ describe('a snapshot file', () => {
     writeFileSync(file, '{"resources":[]}');
     await expect(readSnapshotFile(file)).rejects.toThrow(`${file}: resources must be a mapping`);
     await expect(readSnapshotFile(folder)).rejects.toThrow(`${folder} is a folder, not a file`);
+  });
+});
+
+describe('a snapshot file with digests', () => {
+  const WRITER = 'edgewise 1.2.3';
+  let file: string;
+
+  beforeEach(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'edgewise-snapshot-'));
+    file = join(folder, 'account.json');
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const seed = { resources: { Credential: [{ id: 'cr_1', description: 'laptop' }] } };
+    const { digest } = await writeSnapshot(file, createServer({ seed }).snapshot(), { cwd: folder }, WRITER);
+    const changes = [{ sequence: 2 }, { removed: { Credential: [{ id: 'cr_1' }] } }].map(renderSnapshotLine);
+    appendFileSync(
+      file,
+      sealLines(changes, digest)
+        .map(({ text }) => `${text}\n`)
+        .join(''),
+    );
+  });
+
+  const read = async (writer?: string) => {
+    const content = await readSnapshotContent(file, { cwd: tmpdir() }, writer);
+    return { isSealed: content?.isSealed, isLog: content?.log !== undefined, seed: content?.seed };
+  };
+  const edit = (change: (lines: readonly string[]) => readonly string[]): void => {
+    writeFileSync(file, change(readFileSync(file, 'utf8').split('\n')).join('\n'));
+  };
+  const account = { resources: expect.objectContaining({ Credential: [] }), sequence: 2 };
+
+  it('is what its writer wrote, and is not checked', async () => {
+    expect(await read(WRITER)).toMatchObject({ isSealed: true, isLog: true, seed: account });
+  });
+
+  it('is checked if another version wrote it, or if the file may come with a checkout', async () => {
+    for (const writer of [undefined, 'edgewise 1.2.4'])
+      expect(await read(writer)).toMatchObject({ isSealed: false, isLog: false, seed: account });
+  });
+
+  it('has what is finished, and takes no line after what is not', async () => {
+    appendFileSync(file, '{"sequence":9');
+    expect(await read(WRITER)).toMatchObject({ isSealed: true, isLog: false, seed: account });
+  });
+
+  it.each<[string, (lines: readonly string[]) => readonly string[]]>([
+    ['a value', ([first = '', ...rest]) => [first.replace('laptop', 'phone'), ...rest]],
+    ['a digest', ([first = '', ...rest]) => [first.replace(/.(?="\}$)/, '_'), ...rest]],
+    ['no digest', ([first = '', ...rest]) => [first.replace(/,"digest":.*(?=\})/, ''), ...rest]],
+    ['a line less', ([first = '', _, ...rest]) => [first, ...rest]],
+    ['a line twice', ([first = '', second = '', ...rest]) => [first, second, second, ...rest]],
+    ['lines in another order', ([first = '', second = '', third = '', ...rest]) => [first, third, second, ...rest]],
+    ['another line', ([first = '', ...rest]) => [first, '{"sequence":7}', ...rest]],
+    ['white space', ([first = '', ...rest]) => [` ${first}`, ...rest]],
+  ])('is checked if it has %s', async (_, change) => {
+    edit(change);
+    expect(await read(WRITER)).toMatchObject({ isSealed: false, seed: { resources: { Credential: [] } } });
+  });
+
+  it('is refused at its place if it was edited to what is wrong', async () => {
+    edit(([first = '', ...rest]) => [first.replace('"Credential":[{', '"Credential":[{"deletable":"no",'), ...rest]);
+    await expect(read(WRITER)).rejects.toThrow(`${file}: resources.Credential[0].deletable must be true or false`);
+  });
+
+  it('may be formatted by a person, who keeps the last digest', async () => {
+    edit(([first = '']) => [JSON.stringify(JSON.parse(first), null, 2)]);
+    expect(await read(WRITER)).toMatchObject({
+      isSealed: false,
+      seed: { resources: { Credential: [{ id: 'cr_1' }] } },
+    });
   });
 });

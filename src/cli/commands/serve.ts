@@ -25,7 +25,7 @@ import {
   waitForSnapshotLock,
   withServerFileErrors,
 } from '../../stack/embedded.ts';
-import type { Context } from '../context.ts';
+import { type Context, VERSION } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -119,7 +119,7 @@ async function serveKept(
   { apiKeys, lock }: { readonly apiKeys: readonly ApiKey[]; readonly lock: FileLock | undefined },
   context: Context,
 ): Promise<ExitCode> {
-  const keeper = await openServerFiles(flags, context, lock);
+  const keeper = await openServerFiles(flags, context, { lock, writer: `edgewise ${VERSION}` });
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
   const options: Omit<AdminServerOptions, 'apiKeys'> = {
@@ -127,6 +127,7 @@ async function serveKept(
     versionHeader: flags.versionHeader,
     rateLimit: flags.rateLimit,
     seed: keeper.seed,
+    isSeedTrusted: keeper.isSeedTrusted,
     onChange: keeper.save,
     onReset: keeper.replace,
     onRequest: (entry) => logger[entry.error !== undefined || entry.status >= 500 ? 'error' : 'info'](entry, 'request'),
@@ -145,7 +146,7 @@ async function serveKept(
   }).catch((error: unknown) => {
     throw createListenError(flags, error);
   });
-  await keeper.fold(server.snapshot).catch(async (error: unknown) => {
+  await keeper.begin(server.snapshot).catch(async (error: unknown) => {
     await listening.close();
     throw error;
   });

@@ -6,6 +6,7 @@ import {
   ParseError,
   type ParseResult,
 } from '@marcbachmann/cel-js';
+import type { SyntaxFinding } from '../model/finding.ts';
 import type { Json } from '../model/json.ts';
 import type { OffsetRange } from '../model/place.ts';
 import { type CelBudget, type CelValues, estimateSteps, matchText } from './cost.ts';
@@ -21,13 +22,6 @@ import {
   toNonNullableType,
 } from './values.ts';
 
-/** Why an expression is invalid, and in which part of its text. */
-export interface CelFinding extends OffsetRange {
-  readonly message: string;
-  /** Set if a name is unknown: the given name, and all known names. */
-  readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
-}
-
 type CelResult = { readonly value: Json } | { readonly finding: string };
 
 /** A compiled expression. Its names and types are valid. */
@@ -42,7 +36,7 @@ export interface CelProgram {
 
 /** Compiles expressions. Never throws: returns a finding for an invalid expression. */
 export interface CelCompiler {
-  readonly compile: (text: string) => CelProgram | { readonly finding: CelFinding };
+  readonly compile: (text: string) => CelProgram | { readonly finding: SyntaxFinding };
 }
 
 /**
@@ -95,7 +89,7 @@ interface Compilation extends Pick<CelDeclarations, 'types' | 'variables'> {
   readonly valueTypes: CelValueTypes;
 }
 
-function compileExpression(text: string, compilation: Compilation): CelProgram | { readonly finding: CelFinding } {
+function compileExpression(text: string, compilation: Compilation): CelProgram | { readonly finding: SyntaxFinding } {
   const { checking, evaluating, variables } = compilation;
   if (text.length > MAX_LENGTH) return { finding: createWholeFinding(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
@@ -180,7 +174,7 @@ function toVariable(name: string): string {
 }
 
 /** Finds syntax that the library accepts but edgewise rejects. */
-function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
+function findRejectedSyntax(root: ASTNode): SyntaxFinding | undefined {
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (Array.isArray(node)) open.push(...node);
@@ -192,7 +186,7 @@ function findRejectedSyntax(root: ASTNode): CelFinding | undefined {
   return undefined;
 }
 
-function checkNode(node: ASTNode): CelFinding | undefined {
+function checkNode(node: ASTNode): SyntaxFinding | undefined {
   // Reject computed keys, because the library names a map type after the types of its keys and values. If keys were
   // maps, this name would double in length at each level of nesting.
   const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
@@ -207,13 +201,13 @@ function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function createExpressionFinding(error: unknown, text: string, { types, variables }: Compilation): CelFinding {
+function createExpressionFinding(error: unknown, text: string, { types, variables }: Compilation): SyntaxFinding {
   if (error instanceof RangeError) return createWholeFinding(text, 'is nested too deeply');
   if (!(error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)) throw error;
   const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];
   if (limit !== undefined) return createWholeFinding(text, limit === 'Depth' ? 'is nested too deeply' : 'is too large');
   const finding = createRangeFinding(error.range ?? { start: 0, end: text.length }, error.summary.replace(/\.$/, ''));
-  const given = text.slice(finding.start, finding.end);
+  const given = text.slice(finding.range.start, finding.range.end);
   switch (error.code) {
     case 'unknown_variable':
       return { ...finding, unknown: { given, known: Object.keys(variables) } };
@@ -224,10 +218,10 @@ function createExpressionFinding(error: unknown, text: string, { types, variable
   }
 }
 
-function createWholeFinding(text: string, message: string): CelFinding {
-  return { message, start: 0, end: text.length };
+function createWholeFinding(text: string, message: string): SyntaxFinding {
+  return createRangeFinding({ start: 0, end: text.length }, message);
 }
 
-function createRangeFinding({ start, end }: OffsetRange, message: string): CelFinding {
-  return { message, start, end: Math.max(start + 1, end) };
+function createRangeFinding({ start, end }: OffsetRange, message: string): SyntaxFinding {
+  return { code: 'policy-invalid', message, range: { start, end: Math.max(start + 1, end) } };
 }

@@ -3,7 +3,7 @@ import { createDiagnostic } from '../manifest/finding.ts';
 import { toAddress } from '../model/address.ts';
 import { type Diagnostic, type Severity, sortDiagnosticsInSourceOrder } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { UncodedFinding } from '../model/finding.ts';
+import type { FindingOn, UncodedFinding } from '../model/finding.ts';
 import type { Place, TextRange } from '../model/place.ts';
 import type { LintSettings, StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
@@ -85,30 +85,33 @@ function createIdNames({ externals, resources }: DesiredState): ReadonlyMap<stri
 }
 
 /** Checks the token sinks of the Stack with the rule `placeholder-in-shell`. */
-function lintSinks({ name, tokens, layers }: StackSettings, rules: readonly CheckedRule[]): readonly RuledFinding[] {
+function lintSinks(
+  { name, tokens, layers }: StackSettings,
+  rules: readonly CheckedRule[],
+): readonly FindingOn<LintSubject>[] {
   const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
   if (checked === undefined) return [];
-  const { rule, severity } = checked;
   const locate = (path: FieldPath) =>
     assertDefined(findInLayers(path.slice(1), layers)?.layer, 'a document with sinks').locate(path);
-  const resource = { address: toAddress('Stack', name), locate };
-  return lintPlaceholdersInSinkCommands(tokens).map((finding) => ({ finding, rule, severity, resource }));
+  const subject = { address: toAddress('Stack', name), locate };
+  return lintPlaceholdersInSinkCommands(tokens).map((finding) => createLintFinding(finding, checked, subject));
 }
 
 function lintResource(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
   context: LintContext,
-): readonly RuledFinding[] {
+): readonly FindingOn<LintSubject>[] {
   const kind = getKind(resource.kind);
   const subject: LintedResource = { kind, resource, spots: listSpecNodes(kind, resource) };
-  const findings: RuledFinding[] = [];
+  const findings: FindingOn<LintSubject>[] = [];
   const idle: string[] = [];
-  for (const { rule, severity, isReported } of rules) {
+  for (const checked of rules) {
+    const { rule, isReported } = checked;
     const found = rule.check(subject, context);
     if (found.length === 0) idle.push(rule.id);
     else if (isReported && !Object.hasOwn(resource.allow, rule.id))
-      findings.push(...found.map((finding) => ({ finding, rule, severity, resource })));
+      findings.push(...found.map((finding) => createLintFinding(finding, checked, resource)));
   }
   return [...findings, ...listUnused(resource, rules, idle)];
 }
@@ -121,37 +124,39 @@ function listUnused(
   resource: DesiredResource,
   rules: readonly CheckedRule[],
   idle: readonly string[],
-): readonly RuledFinding[] {
+): readonly FindingOn<LintSubject>[] {
   const unused = Object.keys(resource.allow).filter((id) => idle.includes(id));
   const checked = unused.length === 0 ? undefined : rules.find(({ rule }) => rule.id === 'suppression-unused');
   if (checked === undefined) return [];
-  const { rule, severity } = checked;
   return unused.map((id) => {
     const finding = { path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` };
-    return { finding, rule, severity, resource };
+    return createLintFinding(finding, checked, resource);
   });
 }
 
-interface RuledFinding {
-  readonly finding: UncodedFinding;
-  readonly rule: LintRule;
-  readonly severity: Severity;
-  readonly resource: Pick<DesiredResource, 'address'> & {
-    readonly locate: (path: FieldPath, part?: TextRange) => Place;
-  };
+/** A resource, or the Stack. */
+interface LintSubject extends Pick<DesiredResource, 'address'> {
+  readonly locate: (path: FieldPath, part?: TextRange) => Place;
 }
 
-function isError({ severity }: RuledFinding): boolean {
-  return severity === 'error';
+function createLintFinding(
+  finding: UncodedFinding,
+  { rule, severity }: CheckedRule,
+  subject: LintSubject,
+): FindingOn<LintSubject> {
+  return { subject, finding: { ...finding, code: rule.id, severity, remedy: finding.remedy ?? rule.remedy } };
 }
 
-function createLintDiagnostic({ finding, rule, severity, resource }: RuledFinding): Diagnostic {
-  const { path, part, remedy = rule.remedy } = finding;
-  const { address, locate } = resource;
+function isError({ finding }: FindingOn<LintSubject>): boolean {
+  return finding.severity === 'error';
+}
+
+function createLintDiagnostic({ subject, finding }: FindingOn<LintSubject>): Diagnostic {
+  const { address, locate } = subject;
+  const { path, part } = finding;
   const [root, field] = path;
   return {
-    ...createDiagnostic({ address }, { ...finding, code: rule.id, remedy, place: locate(path, part) }),
-    severity,
+    ...createDiagnostic({ address }, { ...finding, place: locate(path, part) }),
     ...(root === 'spec' && typeof field === 'string' && { field }),
   };
 }

@@ -21,8 +21,8 @@ import { findSettingInStack } from './stack-settings.ts';
 export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, getDocumentFolder).values()].flatMap(([first, ...others]) =>
-    others.map((document) => ({
-      document,
+    others.map((subject) => ({
+      subject,
       finding: {
         code: 'duplicate-settings',
         message: 'the folder has a second Defaults document',
@@ -41,8 +41,8 @@ function toKindPlace({ source }: ManifestDocument): Place {
 /** Reports every `Stack` except the first. */
 export function listExtraStackFindings([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
-  return others.map((document) => ({
-    document,
+  return others.map((subject) => ({
+    subject,
     finding: {
       code: 'duplicate-settings',
       message: 'a run has one Stack, but this is the second',
@@ -85,7 +85,7 @@ export function listDisabledKindFindings(
   return documents
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
     .map((document) => ({
-      document,
+      subject: document,
       finding: {
         code: 'unknown-kind',
         message: `spec.kinds of the Stack does not list the kind ${document.kind}`,
@@ -113,7 +113,7 @@ export function listHandOversWithManifest(
       path: ['spec', 'handed_over', at],
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: layer.document, finding }];
+    return [{ subject: layer.document, finding }];
   });
 }
 
@@ -147,7 +147,7 @@ export function checkDuplicateAddresses(
       path: ['metadata', 'name'],
       related: [{ message: 'first defined here', place: toNamePlace(first) }],
     } as const;
-    return [{ document, finding }];
+    return [{ subject: document, finding }];
   });
 }
 
@@ -215,7 +215,7 @@ export function listRenamedFromInUseFindings(
       path: ['lifecycle', 'renamed_from'],
       related: isOwn ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
     } as const;
-    return [{ document, finding }];
+    return [{ subject: document, finding }];
   });
 }
 
@@ -253,7 +253,7 @@ function createClaimFinding({ document, path, given }: DocumentClaim, first: Doc
     ? `${formatPath(path)} is ${given}, to which ${first.document.address} already attaches modules`
     : `${formatPath(path)} claims ${given}, which ${first.document.address} already claims`;
   return {
-    document,
+    subject: document,
     finding: {
       code: 'duplicate-claim',
       message,

@@ -30,7 +30,7 @@ export function concealDocuments(
   // Every secret is known before another text in clear is judged, so that the order of documents does not matter.
   const sealed = documents.map((document) => mapSecretsOfDocument(document, (found) => conceal(found, context)));
   const findings = sealed.flatMap((document) =>
-    listFindings(document, context).map((finding) => ({ document, finding })),
+    listFindings(document, context).map((finding) => ({ subject: document, finding })),
   );
   const publish = ({ value }: PossibleSecret): Json =>
     typeof value === 'string' ? context.secrets.publish(unescapePlaceholders(value)) : value;

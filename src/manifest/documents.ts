@@ -9,7 +9,7 @@ import { listBadPrototypeKeys } from '../kinds/walk.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import type { Finding, UncodedFinding } from '../model/finding.ts';
+import type { Finding, SyntaxFinding, UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { checkStorableText, toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
@@ -39,7 +39,6 @@ import {
   isHelmChart,
   isTemplateOfOthers,
 } from './foreign.ts';
-import type { SyntaxFinding } from './named-mistakes.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
 import { findRunSecretInDocument, withRefusalOfSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
@@ -437,11 +436,16 @@ function fillInFiles(
     const path = findFilePath(spec[name]);
     if (path === undefined) return [];
     const file = read(path);
-    const mistake = 'finding' in file ? file : checkText(type, file.text);
-    const isRefused = 'isRefused' in file;
-    if (mistake !== undefined)
-      findings.push(isRefused ? createRefusedFinding(name, path, mistake) : createFileFinding(name, path, mistake));
-    return 'finding' in file || mistake !== undefined ? [] : [[name, file.text.trim()]];
+    const found = 'finding' in file ? describeUnreadFile(file) : checkText(type, file.text);
+    if (found !== undefined)
+      findings.push({
+        code: 'file-unreadable',
+        remedy: FOLDER_REMEDY,
+        ...found,
+        message: `spec.${name} names ${path}, which ${found.message}`,
+        path: ['spec', name, 'file'],
+      });
+    return 'finding' in file || found !== undefined ? [] : [[name, file.text.trim()]];
   });
   if (texts.length === 0) return { value, findings };
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
@@ -454,51 +458,34 @@ function listFileFields(kind: Kind): readonly (readonly [name: string, type: Tex
   );
 }
 
-function createFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
-  return { code, message: `spec.${name} ${finding}`, path: ['spec', name] };
-}
-
 function findFilePath(value: Json | undefined): string | undefined {
   if (value === undefined || !isJsonObject(value)) return undefined;
   const { file, ...rest } = value;
   return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
 }
 
-/** Why the content of a file cannot be used. `finding` follows the name of the file. */
-interface FileMistake {
-  readonly finding: string;
-  /** The file that was probably meant. */
-  readonly meant?: string | undefined;
-  /** Default: what the path is relative to. */
-  readonly remedy?: string;
+const FOLDER_REMEDY = 'The path is relative to the folder of this manifest.';
+
+/** What is wrong with a file. The message follows its name. */
+type FileFinding = Partial<Finding> & Pick<Finding, 'message'>;
+
+function describeUnreadFile(file: Extract<FieldFileResult, { readonly finding: string }>): FileFinding {
+  const { finding, meant, isRefused } = file;
+  if (isRefused) return { code: 'path-refused', message: finding, remedy: BOUNDARY_REMEDY };
+  if (meant === undefined) return { message: finding };
+  return { message: finding, remedy: `Did you mean \`${toPrintable(meant)}\`? ${FOLDER_REMEDY}` };
 }
 
-function checkText({ format }: TextType, text: string): FileMistake | undefined {
+function checkText({ format }: TextType, text: string): FileFinding | undefined {
   const finding = checkStorableText(text);
-  if (finding !== undefined) return { finding };
+  if (finding !== undefined) return { message: finding };
   if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
-  if (!PRIVATE_KEY.test(text)) return { finding: `does not hold ${FORMATS[format].expected}` };
+  if (!PRIVATE_KEY.test(text)) return { message: `does not hold ${FORMATS[format].expected}` };
   const remedy = 'Name the file of the public key, which usually ends with .pub. No manifest needs the private key.';
-  return { finding: 'holds a private key', remedy };
+  return { message: 'holds a private key', remedy };
 }
 
 const PRIVATE_KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m;
-
-function createRefusedFinding(name: string, path: string, mistake: FileMistake): Finding {
-  return { ...createFileFinding(name, path, mistake), code: 'path-refused', remedy: BOUNDARY_REMEDY };
-}
-
-function createFileFinding(
-  name: string,
-  path: string,
-  { finding, meant, remedy = 'The path is relative to the folder of this manifest.' }: FileMistake,
-): Finding {
-  return {
-    ...createFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
-    remedy: meant === undefined ? remedy : `Did you mean \`${toPrintable(meant)}\`? ${remedy}`,
-    path: ['spec', name, 'file'],
-  };
-}
 
 interface LabelsAndAnnotations {
   readonly labels: Readonly<Record<string, string>>;

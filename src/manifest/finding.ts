@@ -7,7 +7,7 @@ import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import type { Finding } from '../model/finding.ts';
+import type { Finding, FindingOn } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { OffsetRange, Place, TextRange } from '../model/place.ts';
 import type { FieldPath } from '../model/state.ts';
@@ -33,10 +33,7 @@ export interface ManifestDocument {
   readonly layers?: readonly ManifestDocument[];
 }
 
-export interface DocumentFinding {
-  readonly document: ManifestDocument;
-  readonly finding: Finding;
-}
+export type DocumentFinding = FindingOn<ManifestDocument>;
 
 /** Maps each address to the first document that has it. */
 export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
@@ -55,18 +52,19 @@ export function locateDiagnostic(subject: DiagnosticSubject, finding: Finding): 
   });
 }
 
-type DiagnosticParts = Pick<Diagnostic, 'code' | 'message' | 'remedy' | 'place' | 'related'>;
+type DiagnosticParts = Pick<Finding, 'code' | 'severity' | 'message' | 'remedy' | 'related'> &
+  Pick<Diagnostic, 'place'>;
 
-/** Creates an error about a document. Its message starts with the address. */
+/** Creates a diagnostic on a document. Its message starts with the address. */
 export function createDiagnostic(
   { address, kind }: Omit<DiagnosticSubject, 'source'>,
   finding: DiagnosticParts,
 ): Diagnostic {
-  const { code, message, remedy, place, related = [] } = finding;
+  const { code, severity = 'error', message, remedy, place, related = [] } = finding;
   const whose = address ?? kind;
   return {
     code,
-    severity: 'error',
+    severity,
     message: shortenMessage(whose === undefined ? message : `${whose}: ${message}`),
     remedy: remedy === undefined ? undefined : shortenMessage(remedy),
     address,
@@ -120,11 +118,11 @@ export function toManifestFinding(
   kind: string,
   { source, value }: Pick<ManifestDocument, 'source' | 'value'>,
 ): Finding {
-  const finding = withoutSecret(found, kind, value);
+  const finding = withoutSecret({ ...found, message: `${formatPath(found.path)} ${found.message}` }, kind, value);
   const { code, path, at, message, repeats } = finding;
   return {
     code,
-    message: `${formatPath(finding.shownPath ?? path)} ${message}`,
+    message,
     remedy: (finding.needsQuotes && findQuotesRemedy(source, path)) || findRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
@@ -132,18 +130,13 @@ export function toManifestFinding(
   };
 }
 
-/** A finding whose texts quote no value, and no unknown key, below a name that looks like that of a secret. */
-interface QuotableFinding extends SchemaFinding {
-  /** The path in the message. Absent: `path`. */
-  readonly shownPath?: FieldPath;
-}
-
-function withoutSecret(finding: SchemaFinding, kind: string, document: Json): QuotableFinding {
+/** Returns a finding whose texts quote no value, and no unknown key, below a name that looks like that of a secret. */
+function withoutSecret(finding: SchemaFinding, kind: string, document: Json): SchemaFinding {
   const { path, at, unknown, message, remedy, needsQuotes, given: _, ...rest } = finding;
   const parent = path.slice(0, -1);
   const isUnknownKey = at === 'key' && unknown !== undefined;
   if (isUnknownKey && isPathOfSecret(parent, kind) && suggest(unknown.given, unknown.known) === undefined)
-    return { ...finding, shownPath: parent, message: 'has an unknown field' };
+    return { ...finding, message: `${formatPath(parent)} has an unknown field` };
   if (at !== 'value' || !isPathOfSecret(path, kind)) return finding;
   const value = path.reduce<Json | undefined>(findMember, document);
   if (typeof value === 'object' || value === undefined) return finding;

@@ -1,6 +1,5 @@
 import { isCollection, isMap, isScalar, type Node, type YAMLError } from 'yaml';
-import type { DiagnosticCode } from '../model/diagnostic.ts';
-import type { Correction, OffsetRange } from '../model/place.ts';
+import type { SyntaxFinding } from '../model/finding.ts';
 
 /**
  * Mistakes that make a text into other YAML than its author meant, often valid YAML. The error of the parser, or a missing
@@ -19,19 +18,6 @@ interface SearchedDocument {
   /** The first error of the parser. */
   readonly error: YAMLError | undefined;
   readonly root: Node | null;
-}
-
-/** A mistake in the text of a document, found before the document is interpreted: a range instead of a path. */
-export interface SyntaxFinding {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-  readonly remedy?: string | undefined;
-  readonly range: OffsetRange;
-  /** The range of the value that contains `range`. Absent if `range` is the whole value. */
-  readonly within?: OffsetRange;
-  /** The text to write instead of a part of the source. Absent if it depends on what the author means. */
-  readonly correction?: Correction | undefined;
-  readonly related?: { readonly message: string; readonly range: OffsetRange };
 }
 
 /** Returns the mistake in a document that cannot be parsed, or that `mayHideMistake`. */

@@ -13,6 +13,7 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { isKeyOrKeyFileVariable, isVariableForbiddenInManifests } from '../model/api-key.ts';
+import type { SyntaxFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import type { OffsetRange } from '../model/place.ts';
 import { checkStorableText } from '../model/printable.ts';
@@ -26,7 +27,7 @@ import {
   TOO_DEEP_MESSAGE,
 } from './bounded-yaml.ts';
 import { type ManifestEnvironment, replaceEnvironmentVariables } from './environment.ts';
-import { findNamedMistake, mayHideMistake, type SyntaxFinding } from './named-mistakes.ts';
+import { findNamedMistake, mayHideMistake } from './named-mistakes.ts';
 import { getRangeOfValuePart } from './source-text.ts';
 import { createTagFinding, findTagBeforeError, isAboutTag, listTagFindings, type TagToken } from './tags.ts';
 import type { YamlText } from './yaml-text.ts';

@@ -35,13 +35,13 @@ export function resolveReferences(
   const specs = new Map(
     documents.map((document) => [
       document,
-      resolveSpec(document, resolution, (finding) => findings.push({ document, finding })),
+      resolveSpec(document, resolution, (finding) => findings.push({ subject: document, finding })),
     ]),
   );
   const ignored = new Map(
     documents.map((document) => [
       document,
-      resolveIgnored(document, resolution, (finding) => findings.push({ document, finding })),
+      resolveIgnored(document, resolution, (finding) => findings.push({ subject: document, finding })),
     ]),
   );
   const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
@@ -311,5 +311,5 @@ function listCircleFindings(
       place: locate(source, ['spec', 'id']),
     })),
   };
-  return [{ document: first, finding }];
+  return [{ subject: first, finding }];
 }

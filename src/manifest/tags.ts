@@ -1,6 +1,6 @@
 import { type Document, isScalar, type Node, type Parser, type Scalar, Schema, visit, type YAMLError } from 'yaml';
+import type { SyntaxFinding } from '../model/finding.ts';
 import type { Correction, OffsetRange } from '../model/place.ts';
-import type { SyntaxFinding } from './named-mistakes.ts';
 
 /**
  * Tags, which begin with `!`. A manifest has none that changes a value: an author who writes `! (a == b)` means a

@@ -158,7 +158,7 @@ export function validateManifests(given: readonly ManifestContent[], options: Va
     ...diagnostics,
     ...limitFindingsOfRun(findings)
       .filter(({ finding }) => counter.shouldShow(finding.code))
-      .map(({ document, finding }) => locateDiagnostic(document, finding)),
+      .map(({ subject, finding }) => locateDiagnostic(subject, finding)),
     ...listToolFieldWarnings(toolFields),
     ...listEmptyKeyWarnings(written),
     ...listUnusedAnchorWarnings(written),
@@ -209,14 +209,14 @@ function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnosti
 
 /** Keeps the first findings of each code in a document, and replaces the others by one finding with their number. */
 function limitFindingsOfRun(findings: readonly DocumentFinding[]): readonly DocumentFinding[] {
-  return [...Map.groupBy(findings, ({ document }) => document)].flatMap(([document, group]) => {
+  return [...Map.groupBy(findings, ({ subject }) => subject)].flatMap(([subject, group]) => {
     const { shown, more } = limitDiagnosticsPerCode(group.map(({ finding }) => finding));
     const rest = more.map(({ first, count }) => ({
       ...first,
       ...describeOmittedDiagnostics(first.code, count),
       related: [],
     }));
-    return [...shown, ...rest].map((finding) => ({ document, finding }));
+    return [...shown, ...rest].map((finding) => ({ subject, finding }));
   });
 }
 
@@ -291,7 +291,7 @@ function leaveOutDuplicates(
   duplicates: readonly DocumentFinding[],
 ): ResolvedReferences['specs'] {
   if (duplicates.length === 0) return specs;
-  const copies = new Set(duplicates.map(({ document }) => document));
+  const copies = new Set(duplicates.map(({ subject }) => subject));
   return new Map([...specs].filter(([document]) => !copies.has(document)));
 }
 
@@ -308,7 +308,7 @@ function listMetadataFindings(
     if (spec['metadata'] === undefined) return [];
     const lifecycle = readLifecycle(document, ignored.get(document) ?? []);
     const finding = findMetadataFinding({ kind, stack, name, spec, lifecycle, isValid });
-    return finding === undefined ? [] : [{ document, finding }];
+    return finding === undefined ? [] : [{ subject: document, finding }];
   });
 }
 
@@ -346,7 +346,7 @@ function listIgnoredMemberFindings(document: ManifestDocument, ignored: readonly
       remedy: `${refusal.otherwise}, or ignore it as a whole: \`${field}\`.`,
       path: ['lifecycle', 'ignore', index],
     };
-    return [{ document, finding }];
+    return [{ subject: document, finding }];
   });
 }
 

@@ -1,5 +1,5 @@
-import type { DiagnosticCode } from './diagnostic.ts';
-import type { Place, TextRange } from './place.ts';
+import type { DiagnosticCode, Severity } from './diagnostic.ts';
+import type { Correction, OffsetRange, Place, TextRange } from './place.ts';
 import type { FieldPath } from './state.ts';
 
 /**
@@ -8,6 +8,8 @@ import type { FieldPath } from './state.ts';
  */
 export interface Finding {
   readonly code: DiagnosticCode;
+  /** Absent: `error`. */
+  readonly severity?: Severity | undefined;
   /** Without the address, which the diagnostic adds. */
   readonly message: string;
   readonly remedy?: string | undefined;
@@ -20,6 +22,22 @@ export interface Finding {
   /** Set if a word is unknown: the word, and the known words. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] } | undefined;
   readonly related?: readonly { readonly message: string; readonly place: Place }[] | undefined;
+}
+
+/** A finding on one of several subjects, such as documents. */
+export interface FindingOn<Subject> {
+  readonly subject: Subject;
+  readonly finding: Finding;
+}
+
+/** What is wrong in a text that is not interpreted yet: a range instead of a path. */
+export interface SyntaxFinding extends Omit<Finding, 'path' | 'target' | 'part' | 'related'> {
+  readonly range: OffsetRange;
+  /** The range of the value that contains `range`. Absent if `range` is the whole value. */
+  readonly within?: OffsetRange;
+  /** The text to write instead of a part of the source. Absent if it depends on what the author means. */
+  readonly correction?: Correction | undefined;
+  readonly related?: { readonly message: string; readonly range: OffsetRange };
 }
 
 /** A finding of a check that has one code, which its caller adds. */

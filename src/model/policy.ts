@@ -79,18 +79,3 @@ export interface PolicyTestResults {
   /** Names of the policies without a test case. */
   readonly untested: readonly string[];
 }
-
-/** A policy that a change breaks. */
-export interface PolicyFinding {
-  readonly policy: string;
-  readonly severity: Severity;
-  /** The message of the policy, or why its expression could not be evaluated. */
-  readonly message: string;
-  /** Whether the expression of the policy could not be evaluated. */
-  readonly isFailure: boolean;
-  /** The address as shown to the user: `Kind/name`, or `Kind/name@id` for a duplicate. */
-  readonly address: string;
-  /** Parses the manifest again to find the position of the finding. `undefined` if there is no manifest. */
-  readonly locate: () => Place | undefined;
-  readonly policyPlace: Place;
-}

@@ -4,9 +4,8 @@ import { type Change, countActionsForDisplay } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import { type JsonObject, omitUndefined } from '../model/json.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
-import type { PolicyFinding } from '../model/policy.ts';
 import type { DesiredState } from '../model/state.ts';
-import { evaluatePolicies, type Policy } from './evaluate.ts';
+import { evaluatePolicies, type Policy, type PolicyFinding } from './evaluate.ts';
 import { nameCrossStackReferences, nameReferencesInSpec, type ReferenceNames } from './reference-names.ts';
 import { createChangeSubject, createManifestSubject, type PolicyRunContext } from './subject.ts';
 
@@ -101,13 +100,13 @@ function createViolations(findings: readonly PolicyFinding[]): readonly SafetyVi
   return divideFindings(findings, 'error').flatMap(({ policy, shown, rest }) => [
     ...shown.map(createViolation),
     ...rest.slice(0, 1).map(
-      ({ policyPlace }): SafetyViolation => ({
+      ({ finding: { related } }): SafetyViolation => ({
         rule: 'policy',
         policy,
         message: `The policy ${policy} refuses ${rest.length} more resources.`,
         remedy: `${CONSENT}. Change the manifests, or ask the owner of the policy.`,
-        addresses: rest.map(({ address }) => address),
-        places: [{ message: 'the policy is here', place: policyPlace }],
+        addresses: rest.map(({ subject }) => subject.address),
+        places: related,
       }),
     ),
   ]);
@@ -128,18 +127,11 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
   ]);
 }
 
-function createPolicyDiagnostic(finding: PolicyFinding): Diagnostic {
-  const { severity, address, policyPlace } = finding;
-  const place = finding.locate();
-  return {
-    code: 'policy-violated',
-    severity,
-    message: formatMessage(finding),
-    remedy: 'Change the manifest, or ask the owner of the policy.',
-    address,
-    place,
-    related: [{ message: 'the policy is here', place: policyPlace }],
-  };
+function createPolicyDiagnostic(found: PolicyFinding): Diagnostic {
+  const { code, severity = 'error', path, related } = found.finding;
+  const { address, locate } = found.subject;
+  const remedy = 'Change the manifest, or ask the owner of the policy.';
+  return { code, severity, message: formatMessage(found), remedy, address, place: locate(path), related };
 }
 
 interface Division {
@@ -150,7 +142,7 @@ interface Division {
 
 function divideFindings(findings: readonly PolicyFinding[], severity: Severity): readonly Division[] {
   const groups = Map.groupBy(
-    findings.filter((finding) => finding.severity === severity),
+    findings.filter(({ finding }) => finding.severity === severity),
     ({ policy }) => policy,
   );
   // If only one finding exceeds the limit, show it, because a message with the count would take as much space.
@@ -162,25 +154,22 @@ function divideFindings(findings: readonly PolicyFinding[], severity: Severity):
   }));
 }
 
-function createViolation(finding: PolicyFinding): SafetyViolation {
-  const { policy, isFailure, address, policyPlace } = finding;
-  const place = finding.locate();
+function createViolation(found: PolicyFinding): SafetyViolation {
+  const { policy, isFailure, subject, finding } = found;
+  const place = subject.locate(finding.path);
   return {
     rule: 'policy',
     policy,
-    message: formatMessage(finding),
+    message: formatMessage(found),
     remedy: isFailure
       ? `${CONSENT}. Fix the policy, and add a case for it: see edgewise test-policy.`
       : `${CONSENT}. Change the manifest, or ask the owner of the policy.`,
-    addresses: [address],
-    places: [
-      ...(place === undefined ? [] : [{ message: 'the resource is here', place }]),
-      { message: 'the policy is here', place: policyPlace },
-    ],
+    addresses: [subject.address],
+    places: [...(place === undefined ? [] : [{ message: 'the resource is here', place }]), ...(finding.related ?? [])],
   };
 }
 
 /** Starts the message with the address, unless the policy's own message contains the address. */
-function formatMessage({ policy, address, message }: PolicyFinding): string {
+function formatMessage({ policy, subject: { address }, finding: { message } }: PolicyFinding): string {
   return `${message.includes(address) ? '' : `${address}: `}${message} (policy ${policy})`;
 }

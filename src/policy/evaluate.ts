@@ -1,9 +1,11 @@
 import { type CelBudget, createBudget } from '../expressions/cost.ts';
 import type { CelProgram } from '../expressions/environment.ts';
 import type { Action } from '../model/change.ts';
+import type { Severity } from '../model/diagnostic.ts';
+import type { FindingOn } from '../model/finding.ts';
 import type { Json } from '../model/json.ts';
 import type { Place } from '../model/place.ts';
-import type { PolicyDocument, PolicyFinding } from '../model/policy.ts';
+import type { PolicyDocument } from '../model/policy.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { PolicyRunContext, PolicySubject } from './subject.ts';
 import { pickBeforeAndAfterPaths } from './vocabulary.ts';
@@ -20,6 +22,13 @@ export interface Policy {
   readonly names: readonly string[];
   /** Returns the position of `spec.require`. Computed at the first call. */
   readonly locateRule: () => Place;
+}
+
+/** A policy that a change breaks. Its message is that of the policy, or says why the policy could not be evaluated. */
+export interface PolicyFinding extends FindingOn<PolicySubject> {
+  readonly policy: string;
+  /** Whether an expression of the policy could not be evaluated. */
+  readonly isFailure: boolean;
 }
 
 /** Whether the expressions of a policy use a variable or one of its members. */
@@ -52,31 +61,27 @@ export function evaluatePolicies(
       .filter((policy) => appliesTo(policy, subject, stack.name))
       .flatMap((policy): PolicyFinding[] => {
         const found = evaluatePolicy(policy, subject, all);
-        return found === undefined ? [] : [createPolicyFinding(policy, subject, found)];
+        return found === undefined ? [] : [found];
       }),
   );
 }
 
-/** Why a policy refuses a subject. */
-type RuleFinding = Pick<PolicyFinding, 'message' | 'isFailure'>;
-
-function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: CelBudget): RuleFinding | undefined {
+function evaluatePolicy(policy: Policy, subject: PolicySubject, all: CelBudget): PolicyFinding | undefined {
+  const { values } = subject;
   const budget = createBudget(MAX_STEPS, all);
+  const fail = (field: string, finding: string): PolicyFinding => {
+    const message = `the policy cannot be evaluated, so it refuses: ${field}: ${finding}`;
+    return { ...createPolicyFinding(policy, subject, message, 'error'), isFailure: true };
+  };
   const required = policy.require.run(values, budget);
-  if ('finding' in required) return createFailure('spec.require', required.finding);
+  if ('finding' in required) return fail('spec.require', required.finding);
   if (required.value === true) return undefined;
-  if (required.value !== false) return createFailure('spec.require', 'its value is neither true nor false');
+  if (required.value !== false) return fail('spec.require', 'its value is neither true nor false');
   const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : part.run(values, budget)));
   const finding = parts.find((part) => 'finding' in part);
-  if (finding !== undefined) return createFailure('spec.message', finding.finding);
-  return {
-    message: cut(parts.map((part) => ('value' in part ? formatPolicyValue(part.value) : '')).join('')),
-    isFailure: false,
-  };
-}
-
-function createFailure(field: string, finding: string): RuleFinding {
-  return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
+  if (finding !== undefined) return fail('spec.message', finding.finding);
+  const message = parts.map((part) => ('value' in part ? formatPolicyValue(part.value) : '')).join('');
+  return createPolicyFinding(policy, subject, message, policy.document.severity);
 }
 
 function formatPolicyValue(value: Json): string {
@@ -88,15 +93,23 @@ function cut(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
-function createPolicyFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
-  const { document } = policy;
+function createPolicyFinding(
+  policy: Policy,
+  subject: PolicySubject,
+  message: string,
+  severity: Severity,
+): PolicyFinding {
   return {
-    policy: document.name,
-    severity: found.isFailure ? 'error' : document.severity,
-    ...found,
-    address,
-    locate: () => locate(choosePlacePath(policy)),
-    policyPlace: policy.locateRule(),
+    subject,
+    policy: policy.document.name,
+    isFailure: false,
+    finding: {
+      code: 'policy-violated',
+      severity,
+      message: cut(message),
+      path: choosePlacePath(policy),
+      related: [{ message: 'the policy is here', place: policy.locateRule() }],
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type CelCompiler, type CelFinding, type CelProgram, createCelCompiler } from '../expressions/environment.ts';
+import { type CelCompiler, type CelProgram, createCelCompiler } from '../expressions/environment.ts';
 import { type CelNamesOrFinding, readCelNames, readNamesGuardedByHas } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -6,6 +6,7 @@ import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { shortenMessage } from '../manifest/finding.ts';
 import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { SyntaxFinding } from '../model/finding.ts';
 import type { Place } from '../model/place.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import type { Policy } from './evaluate.ts';
@@ -44,11 +45,12 @@ type Read = { readonly policy: Policy } | { readonly diagnostics: readonly Diagn
 function readPolicy(document: PolicyDocument): Read {
   const { require, message } = document;
   const template = parseTemplate(message);
+  const whole: Expression = { field: 'message', text: message, of: message, start: 0 };
   const parts = 'finding' in template ? [] : template;
   const expressions: readonly Expression[] = [
     { field: 'require', text: require, of: require, start: 0 },
     ...parts.flatMap((part): Expression[] =>
-      'expression' in part ? [{ field: 'message', text: part.expression, of: message, start: part.start }] : [],
+      'expression' in part ? [{ ...whole, text: part.expression, start: part.start }] : [],
     ),
   ];
   const kinds = chooseKinds(document, expressions);
@@ -56,7 +58,7 @@ function readPolicy(document: PolicyDocument): Read {
   const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
   const diagnostics = [
     ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),
-    ...('finding' in template ? [createTemplateDiagnostic(document, template.finding)] : []),
+    ...('finding' in template ? [createPolicyFileDiagnostic(document, whole, template.finding)] : []),
   ];
   const [first, ...filled] = read.flatMap((one) => ('program' in one ? [one.program] : []));
   if (diagnostics.length > 0 || first === undefined) return { diagnostics };
@@ -82,25 +84,15 @@ function readExpression(
     : { program };
 }
 
-function createTemplateDiagnostic(
-  document: PolicyDocument,
-  finding: Pick<CelFinding, 'message' | 'start'>,
-): Diagnostic {
-  const { message } = document;
-  return createPolicyFileDiagnostic(
-    document,
-    { field: 'message', text: message, of: message, start: 0 },
-    { ...finding, end: finding.start + 2 },
-  );
-}
-
 /** Compiles an expression. `require` must have the type bool, or `dyn`, whose value is checked at each evaluation. */
-function compilePolicy(cel: CelCompiler, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
+function compilePolicy(
+  cel: CelCompiler,
+  { field, text }: Expression,
+): CelProgram | { readonly finding: SyntaxFinding } {
   const program = cel.compile(text);
   if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
-  return {
-    finding: { message: `has the type ${program.type}, but must have the type bool`, start: 0, end: text.length },
-  };
+  const message = `has the type ${program.type}, but must have the type bool`;
+  return { finding: { code: 'policy-invalid', message, range: { start: 0, end: text.length } } };
 }
 
 /** Returns the kinds that the policy lists. Without a list: the kinds that have all fields that the policy uses. */
@@ -140,9 +132,9 @@ function listUnknownFields(
     const nearest = suggest(path[0] ?? '', [...new Set(known)]);
     return [
       createPolicyFileDiagnostic(document, expression, {
+        code: 'policy-invalid',
         message: `names ${name}, which is not a field of ${of}`,
-        start: part.start,
-        end: part.end,
+        range: part,
         unknown: nearest === undefined ? undefined : { given: path[0] ?? '', known: [nearest] },
       }),
     ];
@@ -158,12 +150,13 @@ function isMissingPart(kind: Kind, part: readonly string[], path: readonly strin
 function createPolicyFileDiagnostic(
   document: PolicyDocument,
   { field, of, start }: Expression,
-  finding: CelFinding,
+  finding: SyntaxFinding,
 ): Diagnostic {
-  const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
-  const part = { of, start: start + finding.start, end: start + finding.end };
+  const { code, range, unknown } = finding;
+  const nearest = unknown === undefined ? undefined : suggest(unknown.given, unknown.known);
+  const part = { of, start: start + range.start, end: start + range.end };
   return {
-    code: 'policy-invalid',
+    code,
     severity: 'error',
     message: shortenMessage(`Policy/${document.name}: spec.${field}: ${finding.message}`),
     remedy: nearest === undefined ? choosePolicyRemedy(finding) : `Did you mean \`${nearest}\`?`,
@@ -172,7 +165,7 @@ function createPolicyFileDiagnostic(
   };
 }
 
-function choosePolicyRemedy({ message }: CelFinding): string {
+function choosePolicyRemedy({ message }: SyntaxFinding): string {
   return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
 }
 
@@ -185,17 +178,17 @@ const REMEDY = 'Correct the expression. docs/how-to/policies.md lists the names 
 type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
 
 /** Splits a message template into literal texts and `${…}` expressions. An expression may contain braces and quotes. */
-function parseTemplate(
-  text: string,
-): readonly TemplatePart[] | { readonly finding: Pick<CelFinding, 'message' | 'start'> } {
+function parseTemplate(text: string): readonly TemplatePart[] | { readonly finding: SyntaxFinding } {
   const parts: TemplatePart[] = [];
   let from = 0;
   for (let at = text.indexOf(OPEN); at >= 0; at = text.indexOf(OPEN, from)) {
     const start = at + OPEN.length;
     const end = findClosingBrace(text, start);
-    if (end === undefined) return { finding: { message: `has a \`${OPEN}\` that no \`}\` closes`, start: at } };
-    if (text.slice(start, end).trim() === '')
-      return { finding: { message: `has a \`${OPEN}}\` with nothing in it`, start: at } };
+    const refuse = (message: string) => ({
+      finding: { code: 'policy-invalid' as const, message, range: { start: at, end: start } },
+    });
+    if (end === undefined) return refuse(`has a \`${OPEN}\` that no \`}\` closes`);
+    if (text.slice(start, end).trim() === '') return refuse(`has a \`${OPEN}}\` with nothing in it`);
     parts.push({ text: text.slice(from, at) }, { expression: text.slice(start, end), start });
     from = end + 1;
   }

@@ -4,13 +4,13 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
 import type { Action } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type {
   ExpectedResult,
   PolicyCase,
   PolicyCaseInput,
   PolicyCaseResult,
-  PolicyFinding,
   PolicyTestDocument,
   PolicyTestResults,
 } from '../model/policy.ts';
@@ -91,14 +91,13 @@ function findUnknownGiven({
 function findCaseFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {
   const scene = createScene(given);
   const subject = createCaseSubject(given, scene);
-  const [finding] = evaluatePolicies([policy], [subject], scene);
+  const [{ finding, isFailure } = {}] = evaluatePolicies([policy], [subject], scene);
   const got = finding === undefined ? toSilence(appliesTo(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
   if (got !== expect) return `expected ${expect}, got ${got}${said}`;
   // A policy that cannot be evaluated refuses every change. A case passes with such a refusal only if it expects the
   // message of the refusal.
-  if (finding?.isFailure === true && message === undefined)
-    return `expected a refusal by the rule, got a failure${said}`;
+  if (isFailure === true && message === undefined) return `expected a refusal by the rule, got a failure${said}`;
   if (message !== undefined && !(finding?.message ?? '').includes(message))
     return `expected a message with \`${message}\` in it, got${said === '' ? ' none' : said}`;
   return undefined;
@@ -108,7 +107,7 @@ function toSilence(isAsked: boolean): ExpectedResult {
   return isAsked ? 'allow' : 'no-match';
 }
 
-function toExpectation({ severity }: PolicyFinding): ExpectedResult {
+function toExpectation({ severity }: Finding): ExpectedResult {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 

@@ -1,23 +1,18 @@
 import type { FieldType } from '../kinds/field.ts';
 import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
 import { suggest } from '../manifest/suggest.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import type { FaultRule } from '../model/server-faults.ts';
 
 /** Finds fault rules that can never apply: to no operation of the API, or to none whose response can have the fault. */
-
-/** A mistake in a rule. `member`: the wrong part of the rule. The message follows it. */
-interface RuleMistake {
-  readonly member: string;
-  readonly message: string;
-}
 
 /** What a rule can apply to. The action of the OpenAPI document is that of a resource. */
 type Target = Pick<Operation, 'method' | 'path'> & Partial<Operation> & { readonly action: OperationAction };
 
 const TARGETS: readonly Target[] = [{ method: 'GET', path: '/openapi.json', action: 'get' }, ...OPERATIONS];
 
-/** Returns why a rule can never apply. `undefined` if it can. */
-export function findRuleMistake(rule: FaultRule): RuleMistake | undefined {
+/** Finds the member because of which a rule can never apply. The message follows its path. */
+export function findIdleMember(rule: FaultRule): UncodedFinding | undefined {
   const [verb = '*', pattern = '*'] = rule.on.split(' ');
   const [path = '', ...query] = pattern.split('?');
   const atPath = TARGETS.filter((target) => canMatch(path, target.path));
@@ -25,11 +20,11 @@ export function findRuleMistake(rule: FaultRule): RuleMistake | undefined {
     ({ method, action }) => (verb === '*' || verb === method) && (query.length === 0 || action === 'list'),
   );
   if (matched.length === 0)
-    return { member: 'on', message: `matches no operation: ${describeNearest(verb, path, atPath)}` };
+    return { path: ['on'], message: `matches no operation: ${describeNearest(verb, path, atPath)}` };
   const affected = matched.filter(({ action }) => isPossible(rule.fault, action));
   if (affected.length === 0)
     return {
-      member: 'fault',
+      path: ['fault'],
       message: `is never possible here: \`${rule.fault}\` is for ${GROUPS[rule.fault]?.words}`,
     };
   if (rule.fault !== 'left_out' || rule.fields === undefined) return undefined;
@@ -38,7 +33,7 @@ export function findRuleMistake(rule: FaultRule): RuleMistake | undefined {
   return unknown === -1
     ? undefined
     : {
-        member: `fields[${unknown}]`,
+        path: ['fields', unknown],
         message: `is no field of these responses${hint(rule.fields[unknown] ?? '', names)}`,
       };
 }

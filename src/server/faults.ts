@@ -13,7 +13,7 @@ import { checkAgainstSchema, describeUnknownKeys } from '../schemas/findings.ts'
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, applyLatencyFault, type FaultContext } from './fault-effects.ts';
-import { findRuleMistake } from './fault-targets.ts';
+import { findIdleMember } from './fault-targets.ts';
 import { isAdminPath } from './routes.ts';
 import type { Decorate, Server } from './server.ts';
 
@@ -184,11 +184,12 @@ export function parseServerFaults(text: string): ServerFaults {
 
 /** Throws `RangeError`, with each mistake, if there are rules that can never apply. */
 function refuseIdleRules({ rules }: ServerFaults): void {
-  const mistakes = rules.flatMap((rule, index) => {
-    const mistake = findRuleMistake(rule);
-    return mistake === undefined ? [] : [`rules[${index}].${mistake.member} (${rule.on}) ${mistake.message}`];
+  const findings = rules.flatMap((rule, index) => {
+    const finding = findIdleMember(rule);
+    if (finding === undefined) return [];
+    return [`${formatPath(['rules', index, ...finding.path])} (${rule.on}) ${finding.message}`];
   });
-  if (mistakes.length > 0) throw new RangeError(mistakes.join('\n'));
+  if (findings.length > 0) throw new RangeError(findings.join('\n'));
 }
 
 function parseOne(text: string): Json {

@@ -1,5 +1,6 @@
 import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import { assertNever, InvariantError } from '../model/errors.ts';
+import type { UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Environment } from '../model/pipeline.ts';
 import type { SettingsLayer } from '../model/stack.ts';
@@ -97,18 +98,12 @@ export function getDefault(name: SettingName, baseUrl = ''): Json | undefined {
   return typeof fallback === 'function' ? fallback(baseUrl) : fallback;
 }
 
-/** A value that is not valid. The message names what sets it. */
-export interface SettingMistake {
-  readonly mistake: string;
-  readonly remedy?: string | undefined;
-}
-
 /** Resolves a setting: finds its value, or its default, and parses it. The paths of a document become relative to the working folder. */
 export function resolveSetting<Name extends SettingName>(
   name: Name,
   sources: SettingSources,
   baseUrl?: string,
-): { readonly value: SettingValue<Name> | undefined } | SettingMistake {
+): { readonly value: SettingValue<Name> | undefined } | UncodedFinding {
   const { type }: Setting = SETTINGS[name];
   const found = findSetting(name, sources);
   const given = found === undefined ? getDefault(name, baseUrl) : found.value;
@@ -117,7 +112,7 @@ export function resolveSetting<Name extends SettingName>(
   const value = parseValue(type, given, { by, layer: found?.layer });
   // The parser belongs to the type of this setting.
   if (value !== undefined) return { value: value as SettingValue<Name> };
-  return { mistake: describeMistake(by, type, given) };
+  return { message: describeMistake(by, type, given), path: [] };
 }
 
 /** Returns the value of a setting in valid documents, or its default. */
@@ -126,7 +121,7 @@ export function getDocumentSetting<Name extends SettingName>(
   layers: readonly SettingsLayer[],
 ): SettingValue<Name> | undefined {
   const resolved = resolveSetting(name, { layers });
-  if ('mistake' in resolved) throw new InvariantError(resolved.mistake);
+  if ('message' in resolved) throw new InvariantError(resolved.message);
   return resolved.value;
 }
 

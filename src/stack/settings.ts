@@ -49,7 +49,7 @@ export function readSetting<Name extends SettingName>(
   baseUrl?: string,
 ): SettingValue<Name> | undefined {
   const resolved = resolveSetting(name, sources, baseUrl);
-  if ('mistake' in resolved) throw new StackError(resolved.mistake, { reason: 'invalid' });
+  if ('message' in resolved) throw new StackError(resolved.message, { reason: 'invalid' });
   return resolved.value;
 }
 
@@ -204,7 +204,7 @@ export function readManifestTrust(
   refuseRetiredVariables(env);
   const sources = { flags, env };
   const offers = resolveOffers(sources);
-  if ('mistake' in offers) throw new StackError(offers.mistake, { reason: 'invalid', remedy: offers.remedy });
+  if ('message' in offers) throw new StackError(offers.message, { reason: 'invalid', remedy: offers.remedy });
   return {
     isUntrusted: readSetting('untrusted', sources) ?? false,
     ...offers,

@@ -92,7 +92,8 @@ function expectVerdict(expression: string): void {
     for (const { code, severity, place } of diagnostics)
       expect({ code, severity, place }).toMatchObject({ code: 'policy-invalid', severity: 'error', place: {} });
   } else expect(diagnostics).toEqual([]);
-  for (const { isFailure, severity, message } of findings) {
+  for (const { isFailure, finding } of findings) {
+    const { severity, message } = finding;
     expect(severity).toBe(isFailure ? 'error' : 'warning');
     expect(message.length).toBeLessThan(1_100);
   }

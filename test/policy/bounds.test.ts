@@ -5,7 +5,7 @@ import { BOMBS, FAILURES, nestMacros, UNREADABLE } from './expensive-rules.ts';
 import { AFTER, evaluateRule, SCENE, SUBJECT, toPolicy } from './sample-policies.ts';
 
 /** A policy with severity warning, so that only the failure refuses the plan. */
-const REFUSES = { severity: 'error', isFailure: true } as const;
+const REFUSES = { finding: { severity: 'error' }, isFailure: true } as const;
 
 /** Processor time, which does not depend on the load of the machine. */
 function toMs({ user, system }: NodeJS.CpuUsage): number {
@@ -17,13 +17,13 @@ describe('a policy that costs too much', () => {
     const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
-    expect(findings[0]?.message).toMatch(/takes more than 200,000 steps/);
+    expect(findings[0]?.finding.message).toMatch(/takes more than 200,000 steps/);
   });
 
   it('refuses the plan in its message too', () => {
     const { findings } = evaluateRule('false', { message: `so: \${${nestMacros(9)}}` });
     expect(findings).toMatchObject([REFUSES]);
-    expect(findings[0]?.message).toContain('spec.message: takes more than 200,000 steps');
+    expect(findings[0]?.finding.message).toContain('spec.message: takes more than 200,000 steps');
   });
 
   it('counts the steps of all others, so that many of them cannot take long together', () => {
@@ -31,7 +31,7 @@ describe('a policy that costs too much', () => {
     const findings = evaluatePolicies(policies, [SUBJECT, SUBJECT], SCENE, 300_000);
     expect(findings.length).toBeGreaterThan(10);
     expect(findings.every(({ isFailure }) => isFailure)).toBe(true);
-    expect(findings.at(-1)?.message).toContain('takes more than 300,000 steps');
+    expect(findings.at(-1)?.finding.message).toContain('takes more than 300,000 steps');
   });
 
   it.each(BOMBS)('is refused before it runs: %s', (_, expression) => {
@@ -47,7 +47,7 @@ describe('a policy that cannot be evaluated', () => {
     const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
     expect(findings).toMatchObject([REFUSES]);
-    expect(findings[0]?.message).toMatch(/^the policy cannot be evaluated, so it refuses: spec\.require: \S/);
+    expect(findings[0]?.finding.message).toMatch(/^the policy cannot be evaluated, so it refuses: spec\.require: \S/);
   });
 });
 
@@ -87,7 +87,7 @@ describe('a pattern', () => {
   ])('is one of RE2, without lookahead, however it is written: %s', (expression) => {
     const { diagnostics, findings } = evaluateRule(expression);
     expect(diagnostics).toEqual([]);
-    expect(findings[0]?.message).toContain('error parsing regexp');
+    expect(findings[0]?.finding.message).toContain('error parsing regexp');
   });
 });
 

@@ -1,4 +1,5 @@
-import type { PolicyDocument, PolicyFinding } from '../../src/model/policy.ts';
+import type { PolicyDocument } from '../../src/model/policy.ts';
+import type { PolicyFinding } from '../../src/policy/evaluate.ts';
 import { evaluatePolicies, type Policy } from '../../src/policy/evaluate.ts';
 import { compilePolicies, type ReadPolicies } from '../../src/policy/read-policies.ts';
 import { createCelValues, type PolicyRunContext, type PolicySubject } from '../../src/policy/subject.ts';

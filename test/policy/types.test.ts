@@ -92,8 +92,8 @@ describe('the type of a field', () => {
   ])('is found in a module at evaluation, which refuses on error: %s', (rule, message) => {
     const { diagnostics, findings } = evaluateRule(rule);
     expect(diagnostics).toEqual([]);
-    expect(findings).toMatchObject([{ isFailure: true, severity: 'error' }]);
-    expect(findings[0]?.message).toContain(message);
+    expect(findings).toMatchObject([{ isFailure: true, finding: { severity: 'error' } }]);
+    expect(findings[0]?.finding.message).toContain(message);
   });
 
   it('is not converted in a module: a value of another type is unequal, so a rule with `==` refuses', () => {

@@ -58,15 +58,17 @@ describe('a setting', () => {
       resolveSetting('env', { env: { EDGEWISE_ENV: 'A, B-' } }),
     ];
     expect(mistakes).toEqual([
-      { mistake: '--rate-limit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
-      { mistake: 'rateLimit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
+      { path: [], message: '--rate-limit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
+      { path: [], message: 'rateLimit is "fast", and must be REQUESTS/SECONDSs, such as `120/60s`, or `none`.' },
       {
-        mistake:
+        path: [],
+        message:
           'EDGEWISE_TIMEOUT is "soon", and must be a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`.',
       },
-      { mistake: 'pageSize is 1.5, and must be a whole number from 1 to 100.' },
+      { path: [], message: 'pageSize is 1.5, and must be a whole number from 1 to 100.' },
       {
-        mistake:
+        path: [],
+        message:
           'EDGEWISE_ENV is "A, B-", and must be a list, each member the name of a variable, such as DEPLOY_REGION.',
       },
     ]);
@@ -81,7 +83,7 @@ describe('a setting', () => {
 
   it('never shows an invalid base URL, which may contain a password', () => {
     const resolved = resolveSetting('baseUrl', { env: { EDGEWISE_BASE_URL: 'https://me:secret@api.test' } });
-    expect(resolved).toHaveProperty('mistake', expect.stringMatching(/^EDGEWISE_BASE_URL must be an http/));
+    expect(resolved).toHaveProperty('message', expect.stringMatching(/^EDGEWISE_BASE_URL must be an http/));
     expect(JSON.stringify(resolved)).not.toContain('secret');
   });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import type { FaultRequestSelector, FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
-import { findRuleMistake } from '../../src/server/fault-targets.ts';
+import { findIdleMember } from '../../src/server/fault-targets.ts';
 import type { SeededRandom } from './random.ts';
 
 type FaultName = FaultRule['fault'];
@@ -64,7 +64,7 @@ export function chooseFaults(chance: SeededRandom, { undetectable }: { readonly 
   const seed = chance.int(0, 1e6);
   // A server refuses a rule that can never match.
   const all = [...rules, ...chooseHabit(chance.fork('habit'), undetectable)];
-  return { seed, rules: all.filter((rule) => findRuleMistake(rule) === undefined) };
+  return { seed, rules: all.filter((rule) => findIdleMember(rule) === undefined) };
 }
 
 /** In some runs, the service does at every request what a client must not believe. */

@@ -7,6 +7,7 @@ import { createSourceContent, type Source } from '../../manifest/source.ts';
 import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
 import { createStarter, IGNORE_FILE, TOKENS_IGNORED } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
+import type { UncodedFinding } from '../../model/finding.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../../model/http.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -67,12 +68,12 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   await refuseUnusableFiles(createFiles(flags.name ?? suggested, undefined), folder, context);
   const stack = flags.name ?? (await ask({ question: 'Name of the stack', fallback: suggested }, checkName, context));
   if (stack === undefined) throw createUsageError('The stack has no name.', `Name it with --name. ${NAME_RULE}`);
-  refuseMistake(checkName(stack));
+  refuse(checkName(stack));
   const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
   const isElsewhere = isStated || findSetting('baseUrl', { env: context.env }) !== undefined;
   const baseUrl = flags.baseUrl ?? (isElsewhere ? '' : await ask(BASE_URL_QUESTION, checkBaseUrl, context));
   const url = baseUrl === '' ? undefined : baseUrl;
-  if (url !== undefined) refuseMistake(checkBaseUrl(url));
+  if (url !== undefined) refuse(checkBaseUrl(url));
   const files = createFiles(stack, url);
   await refuseUnusableFiles(files, folder, context);
   if (url !== undefined && isEmbedded(url)) await refuseUnusableDataFile(parseEmbeddedDataFile(url), context);
@@ -90,29 +91,25 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   return EXIT.success;
 }
 
-/** Why an answer or an option cannot be used, and what can. */
-interface Mistake {
-  readonly message: string;
-  readonly remedy: string;
-}
-
 const NAME_RULE = 'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the same.';
 
-function checkName(name: string): Mistake | undefined {
+/** Returns why a name cannot be used, and what can. */
+function checkName(name: string): UncodedFinding | undefined {
   if (isResourceName(name)) return undefined;
-  return { message: `${name} is not a valid stack name.`, remedy: NAME_RULE };
+  return { message: `${name} is not a valid stack name.`, remedy: NAME_RULE, path: [] };
 }
 
-function checkBaseUrl(url: string): Mistake | undefined {
+function checkBaseUrl(url: string): UncodedFinding | undefined {
   if (isBaseUrl(url)) return undefined;
   return {
     message: `The base URL must be ${SETTINGS.baseUrl.type.expected}.`,
     remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
+    path: [],
   };
 }
 
-function refuseMistake(mistake: Mistake | undefined): void {
-  if (mistake !== undefined) throw createUsageError(mistake.message, `${mistake.remedy}\nNothing was written.`);
+function refuse(finding: UncodedFinding | undefined): void {
+  if (finding !== undefined) throw createUsageError(finding.message, `${finding.remedy}\nNothing was written.`);
 }
 
 function createUsageError(message: string, remedy: string): StackError {
@@ -134,15 +131,15 @@ const BASE_URL_QUESTION: Question = {
 /** Asks the user until the answer can be used. Returns `undefined` if there is no terminal. */
 async function ask(
   { question, fallback }: Question,
-  check: (answer: string) => Mistake | undefined,
+  check: (answer: string) => UncodedFinding | undefined,
   context: Context,
 ): Promise<string | undefined> {
   for (;;) {
     const answer = (await context.ask(`${question} (${fallback}): `))?.trim();
     const value = answer === '' ? fallback : answer;
-    const mistake = value === undefined ? undefined : check(value);
-    if (mistake === undefined) return value;
-    context.stderr.write(`${toPrintable(mistake.message)} ${toPrintable(mistake.remedy)}\n`);
+    const finding = value === undefined ? undefined : check(value);
+    if (finding === undefined) return value;
+    context.stderr.write(`${toPrintable(finding.message)} ${toPrintable(finding.remedy ?? '')}\n`);
   }
 }
 

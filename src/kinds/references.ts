@@ -86,13 +86,8 @@ export function listAllIdPrefixes(): readonly string[] {
 }
 
 /** Whether other resources can refer to a resource of this kind and so prevent its deletion. */
-export function isReferable(kind: Kind): boolean {
-  return KINDS.some((user) => canReferTo(user, kind));
-}
-
-/** Whether a resource of the first kind can refer to one of the second. */
-export function canReferTo({ fields }: Kind, { idPrefix }: Kind): boolean {
-  return Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix));
+export function isReferable({ idPrefix }: Kind): boolean {
+  return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
 }
 
 /** The kind of a resource that a stack can own, by its id. `undefined`: no such kind has ids like this. */

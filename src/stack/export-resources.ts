@@ -9,8 +9,8 @@ import {
   listPathIdNamesOfKind,
   selectModulesOfAttachedResource,
 } from '../kinds/paths.ts';
-import { canReferTo, findOwnedKindOfId } from '../kinds/references.ts';
-import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { findOwnedKindOfId, listReferences } from '../kinds/references.ts';
+import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { parseAddress, toAddress } from '../model/address.ts';
 import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
@@ -39,17 +39,11 @@ export interface ExportRequest extends Pick<ExportOptions, 'names' | 'described'
 
 type ExportScope = Pick<ExportRequest, 'only' | 'attached' | 'described'>;
 
-/** What an export reads: the kinds that are asked for, and those to which they refer. */
-interface ExportReading extends LiveRequest {
-  /** The kinds that are asked for. */
-  readonly asked: readonly Kind[];
-}
-
 /**
  * Creates the request for the live state that an export needs. Throws for a kind that does not exist or cannot be
  * listed.
  */
-export function createExportRequest({ only, attached, described }: ExportScope): ExportReading {
+export function createExportRequest({ only, attached, described }: ExportScope): LiveRequest {
   const identified = only.flatMap((word) => parseAttachedResourceIdPath(word) ?? []);
   const all = [...attached, ...identified];
   const attachedKinds = all.map(({ kind }) => kind);
@@ -58,11 +52,8 @@ export function createExportRequest({ only, attached, described }: ExportScope):
   const listed = named.filter((name) => !attachedKinds.some((kind) => kind.name === name)).map(getListedKind);
   const { kinds: allowed } = described?.stack ?? {};
   const isAsked = (kind: Kind) => (only.length === 0 ? allowed?.includes(kind.name) !== false : listed.includes(kind));
-  const asked = OWNED_KINDS.filter(isAsked);
-  const users = [...asked, ...attachedKinds];
   return {
-    asked,
-    kinds: OWNED_KINDS.filter((kind) => asked.includes(kind) || users.some((user) => canReferTo(user, kind))),
+    kinds: OWNED_KINDS.filter(isAsked),
     attachments: keepOnePerAddress(all.map(({ kind, ids }) => createAttachmentToRead(kind, ids))),
   };
 }
@@ -74,7 +65,9 @@ export async function exportResources(
 ): Promise<ExportResult> {
   const request = createExportRequest({ only, attached, described });
   if (names !== undefined) requireResources(names);
-  const live = await readLive(client, { ...request, signal });
+  const asked = await readLive(client, { ...request, signal });
+  const referred = await readLive(client, { kinds: listReferredKinds(asked), attachments: [], signal });
+  const live = { ...asked, resources: new Map([...asked.resources, ...referred.resources]) };
   if (names !== undefined) requireSameAccount(names, live, settings);
   const isLimited = only.length > 0;
   const exported = exportLive(live, {
@@ -83,11 +76,20 @@ export async function exportResources(
     api: createApiSettings(settings),
     ...(isLimited && { kinds: listUsedKinds(request) }),
     // What an asked resource refers to is read, too.
-    only: isLimited ? only : request.asked.map(({ name }) => name),
+    only: isLimited ? only : request.kinds.map(({ name }) => name),
     names,
   });
   if (exported.unknown.length > 0) throw createUnknownError(exported.unknown, settings);
   return exported;
+}
+
+/** The kinds that were not read, and have a resource to which one that was read refers. */
+function listReferredKinds({ resources, attachments }: LiveState): readonly Kind[] {
+  const all = [...resources.values(), [...attachments.values()]].flat();
+  const referred = all.flatMap(({ kind, spec }) =>
+    listReferences(getKind(kind), spec).map(({ value }) => findOwnedKindOfId(value)),
+  );
+  return OWNED_KINDS.filter((kind) => !resources.has(kind.name) && referred.includes(kind));
 }
 
 function createUnknownError(unknown: readonly string[], { baseUrl }: ServiceSettings): StackError {
@@ -123,8 +125,8 @@ function requireSameAccount(names: TerraformState, live: LiveState, { baseUrl }:
  * Lists the kinds for `spec.kinds` of the exported Stack. Plans of that stack read only these kinds, because a stack
  * that was exported from some kinds probably uses no others.
  */
-function listUsedKinds({ asked, attachments }: ExportReading): readonly string[] {
-  return [...new Set([...asked, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
+function listUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
+  return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
 /** Creates `spec.api` of the exported Stack: the base URL, and the version header unless it is the default. */

@@ -1,4 +1,3 @@
-import { listRestrictingFields } from '../src/access/restrictions.ts';
 import { findExampleManifest } from '../src/explain/example.ts';
 import type { AccessRestrictionMode, NamedField } from '../src/kinds/field.ts';
 import { getNestedFields } from '../src/kinds/field.ts';
@@ -27,7 +26,8 @@ const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   restrictions: () => [
     ['Kind', 'Field', 'Restricts'],
     ...MANIFEST_KINDS.flatMap((kind) =>
-      listRestrictingFields(kind)
+      kind.specFields
+        .filter(([, { restriction }]) => restriction !== undefined)
         .flatMap(listWithParts)
         .map(([path, mode], index) => [index === 0 ? toCode(kind.name) : '', toCode(path), RESTRICTIONS[mode]]),
     ),

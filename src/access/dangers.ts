@@ -19,15 +19,7 @@ import {
   toJsonList,
 } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import {
-  isOfRules,
-  isPlainSwitch,
-  isSwitchedOff,
-  judgeField,
-  judgeMapValue,
-  listRestrictingFields,
-  readSwitch,
-} from './restrictions.ts';
+import { isOfRules, isPlainSwitch, isSwitchedOff, judgeField, judgeMapValue, readSwitch } from './restrictions.ts';
 
 /** A state of a resource, for comparison with another state. */
 export interface ResourceState {
@@ -66,7 +58,7 @@ export function listUnknownRestrictions(
   kind: Kind,
   { live, desired, ignored }: { readonly live: Spec; readonly desired: Spec; readonly ignored: readonly string[] },
 ): readonly Danger[] {
-  const wanted = listRestrictingFields(kind).filter(
+  const wanted = kind.specFields.filter(
     ([name, field]) => !ignored.includes(name) && judgeField(field, desired[name]).effect === 'restricts',
   );
   return wanted.flatMap(([name, field]) => {
@@ -103,7 +95,7 @@ function listAccessFacts(
  */
 function listOpenings(kind: Kind, { spec, isOpenOnPurpose = false }: ResourceState): readonly DangerFact[] {
   if (kind.restrictsAccess) return [];
-  const judged = listRestrictingFields(kind).map(([name, field]) => ({
+  const judged = kind.specFields.map(([name, field]) => ({
     field,
     effect: placeEffect(judgeField(field, spec[name]), [name]),
     path: [name],

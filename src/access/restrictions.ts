@@ -92,11 +92,6 @@ export function isOfRules(type: FieldType): boolean {
   return type.type === 'object' && Object.values(type.fields).some(({ restriction }) => restriction === 'by-rules');
 }
 
-/** Lists the fields of a kind that restrict access. */
-export function listRestrictingFields({ specFields }: Pick<Kind, 'specFields'>): readonly NamedField[] {
-  return specFields.filter(([, { restriction }]) => restriction !== undefined);
-}
-
 /** Whether a switch among the fields is off, so that the other fields have no effect. */
 export function isSwitchedOff(fields: readonly NamedField[], value: JsonObject): boolean {
   return fields.some(([name, field]) => isPlainSwitch(field) && readSwitch(value[name]) === 'off');
@@ -115,7 +110,7 @@ export function isOpenOnPurpose(
   kind: Kind,
   { written, normal }: Readonly<Record<'written' | 'normal', Spec>>,
 ): boolean {
-  const fields = kind.restrictsAccess ? [] : listRestrictingFields(kind);
+  const fields = kind.restrictsAccess ? [] : kind.specFields;
   const lists = fields.filter(([, { restriction }]) => restriction === 'allow-list-or-all');
   const modules = fields.filter(([, { restriction }]) => restriction === 'while-on');
   const isUnwritten = ([name]: NamedField) => (written[name] ?? null) === null;

@@ -180,6 +180,8 @@ const JUDGED: readonly (readonly [field: string, value: Json | undefined, effect
     'open source-address: 0.0.0.0/0, 10.0.0.0/8 covers every IPv4 address',
   ],
   ['SSHUserCertificate.critical_options', { 'source-address': 'x' }, 'unknown source-address: it cannot be read here'],
+  ['IPRestriction.type', 'api', 'restricts'],
+  ['IPRestriction.type', '', 'restricts'],
   ['IPRestriction.enforced', true, 'restricts'],
   ['IPRestriction.enforced', false, 'none'],
   ['IPRestriction.enforced', null, 'none'],
@@ -270,5 +272,12 @@ describe('a new resource', () => {
     expect(isJsonObject(written) && isOpenOnPurpose(kind, { written, normal: normalizeSpec(kind, written) })).toBe(
       expected,
     );
+  });
+
+  it('of a kind with one module is open on purpose without it', () => {
+    const edge = getKind('TCPEdge');
+    const kind = { ...edge, specFields: edge.specFields.filter(([name]) => name === 'ip_restriction') };
+    const isOpen = (ip_restriction: Json) => isOpenOnPurpose(kind, { written: {}, normal: { ip_restriction } });
+    expect([null, { ...ON, ip_policy_ids: ['ipp_a'] }].map(isOpen)).toEqual([true, false]);
   });
 });

@@ -21,8 +21,13 @@ export interface Document {
   readonly headline: string;
   /** What limits the report, such as the selected targets. */
   readonly notes: readonly string[];
-  /** The result in sentences. A terminal shows the end of a text, so there they are the last lines. */
+  /** The result in sentences. */
   readonly conclusion: readonly Sentence[];
+  /**
+   * Whether a text begins with its conclusion and its dangers, because it is read before something is done. Of what was
+   * done, a terminal shows the end, so there they are the last lines.
+   */
+  readonly isResultFirst?: boolean | undefined;
   /** What the user must do next. */
   readonly next: readonly string[];
   readonly blocks: readonly Block[];

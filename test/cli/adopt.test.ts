@@ -71,13 +71,13 @@ describe('a resource without a mark', () => {
     expect(exitCode).toBe(2);
     expect(withoutReads(stdout)).toMatchInlineSnapshot(`
       "Drift of stack test on https://api.test
+      0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.
 
       Unowned: without the mark of this stack:
 
       ? TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   it has no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
           next apply: adopts it, and sets the values of the manifest
 
-      0 missing, 0 drifted, 1 unowned, 0 pending, 0 to prune; 0 in sync.
       Live resources of the kinds that were read: 0 of this stack, 1 unmanaged (TCPEdge 1).
       Reading took … requests.
       "

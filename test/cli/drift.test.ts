@@ -88,7 +88,7 @@ describe('drift', () => {
     const { exitCode, stdout } = await edgewise(`drift${reports}`);
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/\n~ TCPEdge\/a [^\n]*\n {4}! access: is no longer restricted: ip_restriction/);
-    expect(stdout).toMatch(/\n! 1 danger \(1 access\)\.\n$/);
+    expect(stdout).toMatch(/^Drift of .*\n.*\n! 1 danger \(1 access\)\.\n\n/);
     const said = /TCPEdge\/a[^\n]{0,20} is no longer restricted:/;
     const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
     for (const form of ['github', 'sarif', 'junit']) expect(await read(form), form).toMatch(said);

@@ -102,7 +102,7 @@ describe('lint findings', () => {
       /^\+ Credential\/agent +create\n(?: {4}.*\n)* {4}warning\[unrestricted-access\]: .* \(m\.yaml:6:1\)$/m,
     );
     expect(stdout).not.toContain('Lint warnings');
-    expect(stdout).toContain('\n1 warning: see above.\n');
+    expect(stdout).toContain('\n1 warning: see below.\n');
   });
 
   it('stand beside the change that causes them in every format, and are complete for programs', async () => {

@@ -27,14 +27,14 @@ describe('release', () => {
       "exit code 0
       --- stdout
       Plan to release from stack test on https://api.test
+      0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
+      ! 1 danger (1 ownership).
 
       « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
           ! ownership: will be released: it belongs to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
-      0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying takes 1 write, and up to 1 read right before writes. Rehearsed on a copy in memory of what was read: the write succeeded there, and a plan of the same targets made afterwards would be empty.
-      ! 1 danger (1 ownership).
 
       Applied:
         release TCPEdge/a  edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb
@@ -51,14 +51,14 @@ describe('release', () => {
       "exit code 3
       --- stdout
       Plan to release from stack test on https://api.test
+      This plan cannot be applied.
+      1 error: see below.
+      Nothing was written.
 
       error[unknown-target]: TCPEdge/a is not owned by the stack test
         help: A target is an address: Kind/name.
 
-      This plan cannot be applied.
       Reading took 1 request.
-      1 error: see above.
-      Nothing was written.
       "
     `);
   });

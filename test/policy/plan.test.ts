@@ -21,6 +21,10 @@ describe('a policy among the manifests', () => {
     const planned = await workspace.edgewise('plan');
     expect(planned.stdout).toMatchInlineSnapshot(`
       "Plan for stack test on https://api.test
+      0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
+      1 safety rule blocks this plan: see below.
+      1 warning: see below.
+      edgewise apply would write nothing and end with exit code 5.
 
       refused[policy]: Say in the label team whose TCPEdge/a is. (policy owned)
         note: the resource is here
@@ -45,11 +49,7 @@ describe('a policy among the manifests', () => {
       Open to everyone, as written:
         TCPEdge/a
 
-      0 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create; 0 unchanged.
       Reading took 6 requests; applying takes 1 write.
-      1 safety rule blocks this plan: see above.
-      1 warning: see above.
-      edgewise apply would write nothing and end with exit code 5.
       "
     `);
     expect(planned.exitCode).toBe(5);

@@ -216,7 +216,7 @@ test('moves notes below a value without room behind it', () => {
       }),
     ],
   });
-  expect(renderPlanText(plan, PLAIN).split('\n').slice(3, 5)).toEqual([
+  expect(renderPlanText(plan, PLAIN).split('\n').slice(4, 6)).toEqual([
     `    description: "${'a'.repeat(20)}" → "b"`,
     '      (forces replacement, changed here and drifted)',
   ]);

@@ -84,8 +84,8 @@ test('counts the unchanged resources of an empty plan', () => {
   const unchanged = ['a', 'b'].map((name) => createLiveChange(`TCPEdge/${name}`, 'no-op', { id: `edgtcp_${name}` }));
   expect(render(createPlan({ changes: unchanged }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
-
     Nothing to do: 2 resources match the manifests.
+
     Reading took 8 requests.
     "
   `);
@@ -95,8 +95,8 @@ test('counts the unchanged resources of an empty plan', () => {
 test('says that there are no resources in a plan of nothing', () => {
   expect(render(createPlan({ requests: { read: 1, apply: 0, leastMs: 0 } }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
-
     Nothing to do: there are no resources.
+
     Reading took 1 request.
     "
   `);
@@ -110,7 +110,7 @@ test('is not empty if the plan only writes files', () => {
   expect(render(plan)).toContain('applying takes 1 write.');
 });
 
-test('counts errors at the end, also of an empty plan', () => {
+test('counts errors below its title, also of an empty plan', () => {
   const plan = createPlan({
     diagnostics: [
       { code: 'lockout', severity: 'warning', message: 'a' },
@@ -118,14 +118,15 @@ test('counts errors at the end, also of an empty plan', () => {
       { code: 'lockout', severity: 'warning', message: 'c' },
     ],
   });
-  expect(render(plan)).toMatch(/\n1 error, 2 warnings: see above\.\n$/);
+  expect(render(plan).split('\n\n')[0]).toMatch(/^Plan .*\n.*\n1 error, 2 warnings: see below\.$/);
 });
 
 test('names destroy, targets and the embedded server at the top', () => {
   const plan = createPlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
   expect(render(plan).split('\n\n')[0]).toMatchInlineSnapshot(`
     "Plan to destroy stack production on the embedded server
-    Limited to TCPEdge/a, TCPEdge/b and their dependencies."
+    Limited to TCPEdge/a, TCPEdge/b and their dependencies.
+    Nothing to do: there are no resources."
   `);
   expect(render(createPlan({ baseUrl: 'embedded:data.json' }))).toContain(
     'on the embedded server, kept in data.json\n',
@@ -142,13 +143,13 @@ test('groups changes without fields, and separates one with fields', () => {
     ],
   });
   expect(render(plan).split('\n').slice(2, 9).join('\n')).toMatchInlineSnapshot(`
-    "- WeightedBackend/a  (bkdwd_a)   delete
+    "
+    - WeightedBackend/a  (bkdwd_a)   delete
     - WeightedBackend/b  (bkdwd_b)   delete
 
     + WeightedBackend/c              create
         backends.bkdhr_2a: 1
-
-    + WeightedBackend/d              create"
+    "
   `);
 });
 
@@ -158,7 +159,7 @@ test('lets a title that is too wide exceed its column', () => {
       createLiveChange(`WeightedBackend/${name}`, 'delete', { id: 'bkdwd_2' }),
     ),
   });
-  const [short, long] = render(plan).split('\n').slice(2);
+  const [short, long] = render(plan).split('\n').slice(3);
   expect(short).toBe('- WeightedBackend/a  (bkdwd_2)   delete');
   expect(long).toBe(`- WeightedBackend/${'b'.repeat(63)}  (bkdwd_2)  delete`);
 });
@@ -199,7 +200,8 @@ test('shows a change that also reverts drift in both parts, each with its own fi
       .slice(2, 12)
       .join('\n'),
   ).toMatchInlineSnapshot(`
-    "This change:
+    "
+    This change:
 
     ~ TCPEdge/b  (edgtcp_2b)   update
         a note
@@ -207,8 +209,7 @@ test('shows a change that also reverts drift in both parts, each with its own fi
         (1 field unchanged)
 
     Drift to revert:
-
-    ~ TCPEdge/b  (edgtcp_2b)   update, see above"
+    "
   `);
 });
 

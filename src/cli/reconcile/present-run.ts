@@ -45,9 +45,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
     },
     formatQuestion: (ready, parts) => {
       const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
-      // A plan on the same terminal ends with its dangers, just above the question.
-      const isAbove = isText && !isMany && context.stdout.isTerminal;
-      const dangers = isAbove ? '' : formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
+      const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
       const warning = dangers === '' ? '' : `! ${dangers}. `;
       return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
     },

@@ -102,6 +102,7 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
       { role: 'fact', text: read.filter(Boolean).join(' '), tone: 'muted' },
       ...listPointers(diagnostics, dangers),
     ]),
+    isResultFirst: true,
     next: [],
     blocks: [
       ...(isPart ? [] : [createStateCounts(drift), ...listDangersBlocks(dangers, { findPlace, entries })]),

@@ -102,6 +102,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
       ]),
       ...listExitSentences(options, result),
     ],
+    isResultFirst: true,
     next: [],
     blocks: [
       ...(isPart ? [] : listCountsBlocks(plan)),

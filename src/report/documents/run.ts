@@ -62,6 +62,7 @@ export function createRunDocument(
     headline: formatRunHeadline(run.parts, { bad, isDangerous: dangers.length > 0 }),
     notes: [],
     conclusion: [{ role: 'fact', text: formatRunSummary(run, rows) }, ...listRunExitSentences(run, options)],
+    isResultFirst: !run.parts.some(({ report }) => report.about === 'apply' || report.about === 'validation'),
     next: [],
     blocks: [
       ...listDangersOfStacks(dangers, { parts, run, options }),

@@ -5,6 +5,7 @@ import {
   type DangersBlock,
   type Document,
   type ErrorBlock,
+  isEffort,
   type ListBlock,
   listEntries,
   type MessagesBlock,
@@ -21,10 +22,7 @@ import { listEntryLines } from './entries.ts';
 import { renderFindingLines, renderFindingTextLines } from './findings.ts';
 import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
 
-/**
- * Writes a document for a terminal, chunk by chunk. Each chunk is whole lines. A terminal shows the end, so the
- * conclusion is last, below the dangers that no entry shows.
- */
+/** Writes a document for a terminal, chunk by chunk. Each chunk is whole lines. */
 export function* writeText(document: Document, options: FormatOptions): Generator<string> {
   let isFirst = true;
   for (const lines of listParagraphs(document, options)) {
@@ -35,8 +33,13 @@ export function* writeText(document: Document, options: FormatOptions): Generato
 
 /** A paragraph is lines; the paragraphs are separated by blank lines. None is empty. */
 function* listParagraphs(document: Document, options: FormatOptions): Generator<readonly string[]> {
-  const head = listHead(document, options);
+  const { isResultFirst = false, conclusion } = document;
+  const top = isResultFirst ? conclusion.filter((sentence) => !isEffort(sentence)) : [];
+  const end = conclusion.filter((sentence) => !top.includes(sentence));
+  const head = [...listHead(document, options), ...listSentenceLines(top, options)];
   if (head.length > 0) yield head;
+  const dangers = listDangerLines(document, options);
+  if (isResultFirst && dangers.length > 0) yield dangers;
   const layout = { ...options, entries: listEntries(document) };
   for (const block of document.blocks) {
     if (block.block === 'entries') yield* listEntryLines(block, layout);
@@ -44,8 +47,8 @@ function* listParagraphs(document: Document, options: FormatOptions): Generator<
     else yield* listBlockParagraphs(block, options).filter(({ length }) => length > 0);
   }
   for (const lines of [
-    listDangerLines(document, options),
-    listEndLines(document, options),
+    isResultFirst ? [] : dangers,
+    listEndLines(end, document, options),
     listNextLines(document, options),
   ])
     if (lines.length > 0) yield lines;
@@ -194,21 +197,28 @@ function formatDangerLine({ part, group, address, owner, said }: DangerLine): st
   return `${start} ${toPlainText(said)}`;
 }
 
-/** The conclusion and the command that applies what is shown. */
-function listEndLines({ conclusion, applyCommand }: Document, { color, width }: TextStyleOptions): readonly string[] {
+/** What is said at the end, and the command that applies what is shown. */
+function listEndLines(
+  sentences: readonly Sentence[],
+  { applyCommand }: Document,
+  options: TextStyleOptions,
+): readonly string[] {
+  const command = formatCommand(applyCommand, options.width);
+  return [...listSentenceLines(sentences, options), ...(command === undefined ? [] : [command])];
+}
+
+function listSentenceLines(sentences: readonly Sentence[], { color, width }: TextStyleOptions): readonly string[] {
   const paint = createPainter(color);
-  const lines = conclusion.flatMap((sentence) => {
+  return sentences.flatMap((sentence) => {
     const wrapped = wrapWithPrefix('', formatTextSentence(sentence), { width, rest: 0 });
     const { tone } = sentence;
     return tone === undefined ? wrapped : wrapped.map((line) => paint(tone, line));
   });
-  const command = formatCommand(applyCommand, width);
-  return command === undefined ? lines : [...lines, command];
 }
 
 function formatTextSentence({ role, to, text }: Sentence): string {
   if (role !== 'pointer') return text;
-  return to === 'dangers' ? `${text}.` : `${text}: see above.`;
+  return to === 'dangers' ? `${text}.` : `${text}: see below.`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { build, createServer } from 'vite';
 import { FACE, MARK_URL } from '../src/report/html/face.ts';
 
 /** `npm run try`: builds the page of examples/try into dist/try, and opens it. With `--no-open` it only builds; a folder may be named instead of dist/try. */
@@ -13,9 +13,13 @@ const NODE = resolve('.ci/browser/node.ts');
 const NOT_IN_A_PAGE =
   /^(?:node:.+|assert|buffer|child_process|constants|crypto|events|fs|os|path|process|stream|tty|util|undici|proper-lockfile)$/;
 
-const alias = [
+const sources = [
   { find: /^edgewise$/, replacement: resolve('src/index.ts') },
   { find: /^edgewise\/server$/, replacement: resolve('src/server/index.ts') },
+];
+
+const alias = [
+  ...sources,
   { find: NOT_IN_A_PAGE, replacement: NODE },
   // Its own Buffer is safe, as in every supported Node.
   { find: 'safer-buffer', replacement: NODE },
@@ -48,8 +52,31 @@ await build({
     },
   },
 });
+
+/** The plan of the first example, made in this process. */
+async function planFirst(): Promise<string> {
+  const server = await createServer({
+    configFile: false,
+    logLevel: 'warn',
+    appType: 'custom',
+    server: { middlewareMode: true, ws: false, watch: null },
+    optimizeDeps: { noDiscovery: true },
+    resolve: { alias: sources },
+  });
+  try {
+    const { createFirstPlan } = await server.ssrLoadModule('examples/try/first.ts');
+    return JSON.stringify(await createFirstPlan()).replaceAll('<', '\\u003c');
+  } finally {
+    await server.close();
+  }
+}
+
 const page = await readFile('examples/try/index.html', 'utf8');
-await writeFile(`${folder}/index.html`, page.replace('href="data:,"', `href="${MARK_URL}"`));
+const first = await planFirst();
+await writeFile(
+  `${folder}/index.html`,
+  page.replace('href="data:,"', `href="${MARK_URL}"`).replace('id="first">', () => `id="first">${first}`),
+);
 const styles = ['parts', 'style'].map((name) => readFile(`examples/try/${name}.css`, 'utf8'));
 await writeFile(`${folder}/try.css`, [FACE, ...(await Promise.all(styles))].join('\n'));
 const url = pathToFileURL(resolve(folder, 'index.html')).href;

@@ -128,7 +128,9 @@ const hasDangers = (moment: Moment): boolean => isPlan(moment) && moment.dangers
 const hasChanges = (moment: Moment): boolean => isPlan(moment) && moment.changes.length > 0;
 const isEmpty = (moment: Moment): boolean => isPlan(moment) && moment.changes.length === 0;
 
-/** The first one is open at the start. */
+/** The example that is open at the start. */
+export const START = 'mistake';
+
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   mistake: {
     title: 'An edge opened by mistake',

@@ -1,19 +1,18 @@
-// The worker starts first, beside the rest of the page.
-import './run.ts';
 import type { Outcome, Situation, TaskEvent, Texts } from './account.ts';
 import { keepFollowable } from './advice.ts';
 import { createEditor, type Remark } from './editor.ts';
 import { get, make, toProse } from './elements.ts';
-import { BEGINNING, EXAMPLES, type Example, FAULTS } from './examples.ts';
+import { BEGINNING, EXAMPLES, type Example, FAULTS, START } from './examples.ts';
+import type { FirstPlan } from './first.ts';
 import { guide } from './guide.ts';
 import { pack, unpack } from './link.ts';
 import { showAccount } from './live.ts';
 import { settle, showReview } from './review.ts';
-import { runInWorker, type TaskInput } from './run.ts';
+import { runInWorker, startWorker, type TaskInput } from './run.ts';
 
 /** The page. Each input of the user changes the situation, and the worker plans the new one. */
 
-const START = 'mistake';
+const FIRST: FirstPlan = JSON.parse(get('first').textContent);
 
 let situation: Situation = { files: [{ file: 'manifests.yaml', text: '' }], hours: 0, fault: 'none' };
 /** The index of the open file. */
@@ -313,6 +312,7 @@ async function choose(name: string): Promise<void> {
   const chosen = EXAMPLES[name];
   if (chosen === undefined) return;
   const { files, opens, before: applied, byHand, hours = 0 } = chosen;
+  if (name === START) return showFirst(chosen);
   reset({ files: applied ?? files, hours: 0, fault: 'none' }, chosen);
   const started = session;
   if (applied !== undefined) await run({ type: 'setup' });
@@ -323,6 +323,17 @@ async function choose(name: string): Promise<void> {
   const [target] = byHand === undefined ? [] : (situation.account?.resources[byHand.kind] ?? []);
   if (byHand === undefined || target === undefined) await run({ type: 'plan' });
   else await run({ type: 'edit', kind: byHand.kind, resource: String(target['id']), fields: byHand.fields });
+}
+
+function showFirst(chosen: Example): void {
+  const { outcome: planned, texts: written } = FIRST;
+  reset({ files: chosen.files, account: planned.account, hours: 0, fault: 'none' }, chosen);
+  open(chosen.files.findIndex(({ file }) => file === chosen.opens));
+  revealEdit();
+  [outcome, texts] = [planned, written];
+  show();
+  // When this is on the screen.
+  setTimeout(startWorker);
 }
 
 const onClick = (id: string, act: () => void) => get(id).addEventListener('click', act);

@@ -12,7 +12,9 @@ export function showReview(html: string, onPlace: OnPlace): string {
   const page = new DOMParser().parseFromString(html, 'text/html');
   const headline = page.querySelector('.conclusion:has(strong)');
   const said = headline?.textContent ?? '';
-  for (const element of [headline, ...page.querySelectorAll('script, .brand, h1, .counts')]) element?.remove();
+  // Its last note is when the report was made: here that is always now, or when this page was built.
+  const unneeded = page.querySelectorAll('script, .brand, h1, .counts, main > .note:last-child');
+  for (const element of [headline, ...unneeded]) element?.remove();
   for (const message of page.querySelectorAll('.message')) adviseHere(message);
   for (const note of page.querySelectorAll('.note, .body > p')) if (note.children.length === 0) reword(note);
   const finish = (): void => {

@@ -10,16 +10,20 @@ export type TaskInput = Without<Task, 'id' | 'situation' | 'allowDeletes'>;
 
 const LIMITS_S = { plan: 10, edit: 10, drift: 30, setup: 30, apply: 120 } as const;
 
-/** The first one starts with the page, so that it is ready for the first task. */
-let worker: Worker | undefined = new PlanWorker();
+let worker: Worker | undefined;
 let count = 0;
+
+/** Starts a worker, if there is none, so that it is ready for the next task. */
+export function startWorker(): Worker {
+  worker ??= new PlanWorker();
+  return worker;
+}
 
 /** Runs a task; no other may be running. Rejects with a message for people. */
 export function runInWorker(input: Without<Task, 'id'>, onEvent: (event: TaskEvent) => void): Promise<Outcome> {
   count += 1;
   const task = { ...input, id: count } as Task;
-  const current = worker ?? new PlanWorker();
-  worker = current;
+  const current = startWorker();
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const end = (why: string): void => {
     current.terminate();

@@ -96,7 +96,7 @@ const STOPPED = 'AbortError';
  * pages, sent too much, or took too long.
  */
 function createStop(message: string, cause?: unknown): Error {
-  return new DOMException(message, { name: STOPPED, cause });
+  return Object.assign(new Error(message, { cause }), { name: STOPPED });
 }
 
 export function isStopped(error: unknown): boolean {

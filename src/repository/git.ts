@@ -29,11 +29,11 @@ export interface GitRepository {
 /** Why git gave no answer. */
 export interface GitFailure {
   /**
-   * `absent`: git is not installed, or there is no repository. `foreign`: git refuses the owner of the repository.
+   * `absent`: git is not installed, or there is no repository. `refused`: git refuses the owner of the repository.
    * `ambiguous`: a name stands for more than one commit. `quiet`: git said nothing, which answers a question with
    * `--quiet`.
    */
-  readonly why: 'absent' | 'foreign' | 'ambiguous' | 'quiet' | 'failed';
+  readonly why: 'absent' | 'refused' | 'ambiguous' | 'quiet' | 'failed';
   /** What git wrote to standard error. */
   readonly said: string;
   readonly error: StackError;
@@ -192,7 +192,7 @@ function createStoppedError(): StackError {
 
 /** Whether git looked at no repository. */
 export function isUnanswered(why: GitFailure['why']): boolean {
-  return why === 'absent' || why === 'foreign';
+  return why === 'absent' || why === 'refused';
 }
 
 const AMBIGUOUS = /^warning: refname '.*' is ambiguous/m;
@@ -213,7 +213,7 @@ function createFailure(top: string, { stderr, code }: ProgramEnd): GitFailure {
       reason: 'invalid',
       remedy: `If you trust that user, allow it: git config --global --add safe.directory ${quoteForShell(top)}`,
     });
-    return { why: 'foreign', said, error };
+    return { why: 'refused', said, error };
   }
   const reason = said === '' ? `it ended with exit code ${code}` : said.replaceAll('\t', '    ');
   const error = new StackError(`git failed: ${reason}`.split('\n'), {

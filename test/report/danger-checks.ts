@@ -50,7 +50,7 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   expect(dangers).not.toEqual([]);
 
   const text = renderPlanText(plan, WIDE);
-  expect(text.slice(0, text.indexOf('\n\n'))).toMatch(new RegExp(`\n! ${RegExp.escape(count)}\\.$`));
+  expect(text.slice(0, text.indexOf('\n\n'))).toContain(`\n! ${count}.`);
   for (const { group, said } of dangers) expect(text).toContain(`\n    ! ${group}: ${said}\n`);
   const compact = renderPlanText(plan, { ...WIDE, compact: true });
   for (const { group, said } of dangers) expect(compact).toContain(`! ${group}: ${said}`);

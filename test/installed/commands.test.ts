@@ -59,7 +59,7 @@ const COMMANDS: readonly Row[] = [
   ['edgewise abuse-report get $(get_report_id)', 'PENDING', 0, 'account.json'],
   ['serve edgewise drift less', 'http://127.0.0.1:'],
   ['edgewise completion bash', 'complete -o default -F'],
-  ['edgewise __complete -- plan --f', '--format'],
+  ['edgewise __complete addresses -- plan stacks/one', 'TCPEdge/one'],
 ];
 
 /** Writes a report in each of these formats. */

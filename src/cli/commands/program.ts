@@ -148,7 +148,7 @@ const COMMAND_GROUPS: readonly (readonly [heading: string, commands: readonly Co
   ],
 ];
 
-/** The hidden command that the scripts of `completion` call. It needs the definitions of all commands. */
+/** The hidden command that the scripts of `completion` call. */
 const COMPLETE = '__complete';
 
 /** Whether a shell asks for words to complete. The arguments are then a command line that may be unfinished or wrong. */
@@ -173,7 +173,9 @@ export async function createProgramForArguments(
     .helpOption('-h, --help', 'show help')
     .showSuggestionAfterError(false) // `run` suggests words, by the rule of all other suggestions
     .exitOverride();
-  const isWanted = ({ name }: CommandEntry): boolean => isCompletion(argv) || argv.includes(name);
+  // What completes words needs the definitions of all commands.
+  const needsAll = isCompletion(argv) || argv[0] === 'completion';
+  const isWanted = ({ name }: CommandEntry): boolean => needsAll || argv.includes(name);
   for (const [heading, entries] of COMMAND_GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {

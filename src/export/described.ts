@@ -1,6 +1,6 @@
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { type Address, toAddress } from '../model/address.ts';
+import { type Address, getAddressName, toAddress } from '../model/address.ts';
 import { isResourceOf, listMarked, listOwned } from '../model/ownership.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
 
@@ -35,7 +35,7 @@ export function findDescribed(live: LiveState, desired: DesiredState): Described
   const resources = new Map([...adopted, ...owned, ...attached]);
   const ofOthers = Array.from(crossStackReferences, ([address, { stack: owner, resource }]) => {
     const found = listMarked(live).find(
-      (one) => one.address === resource && isResourceOf(one.live, { stack: owner, name: one.live.mark?.name ?? '' }),
+      (one) => one.address === resource && isResourceOf(one.live, { stack: owner, name: getAddressName(resource) }),
     );
     return [found?.live.id ?? '', address] as const;
   });
@@ -55,4 +55,32 @@ function isAttachedTo({ kind, spec }: DesiredResource, live: LiveResource): bool
 /** Of two documents with one id, the first by name is used, whatever the order of the files. */
 function compareSecond([, left]: readonly [string, Address], [, right]: readonly [string, Address]): number {
   return left < right ? 1 : -1;
+}
+
+/** A resource of another stack, as an `External` names it. */
+interface ResourceOfStack {
+  readonly name: string;
+  readonly reference: { readonly stack: string; readonly resource: string };
+}
+
+/** The live resources of stacks other than `own` that are known by their mark, by id. Two with one mark are not. */
+export function findResourcesOfOtherStacks(
+  live: LiveState,
+  own: string | undefined,
+): ReadonlyMap<string, ResourceOfStack> {
+  const marked = listMarked(live).filter((one) =>
+    isResourceOf(one.live, { stack: one.stack, name: getAddressName(one.address) }),
+  );
+  const groups = Map.groupBy(marked, ({ stack, address }) => `${stack}/${address}`);
+  return new Map(
+    [...groups.values()].flatMap(([first, ...more]) => {
+      if (first === undefined || more.length > 0 || first.stack === own) return [];
+      const {
+        stack,
+        address,
+        live: { id },
+      } = first;
+      return [[id, { name: getAddressName(address), reference: { stack, resource: address } }] as const];
+    }),
+  );
 }

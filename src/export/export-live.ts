@@ -18,7 +18,7 @@ import { isOwnedBy, listOwned } from '../model/ownership.ts';
 import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { compareByAge, type DesiredState, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
-import { type Described, findDescribed, NOTHING_DESCRIBED } from './described.ts';
+import { type Described, findDescribed, findResourcesOfOtherStacks, NOTHING_DESCRIBED } from './described.ts';
 import { minimizeFields } from './minimize.ts';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from './name-resources.ts';
 import { listSensitiveFields, type SensitiveField, type WrittenDocument } from './sensitive-fields.ts';
@@ -118,7 +118,8 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const known = listDescribedByName(chosen, described, options.only);
   const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...faulty, ...known]);
   const loose = listLooseReferences(kept, live);
-  const externals = nameExternals(kept, { state, described, loose, taken: options.described?.externals });
+  const ofStacks = findResourcesOfOtherStacks(live, options.stack);
+  const externals = nameExternals(kept, { state, described, loose, ofStacks, stack: options.described });
   const sensitive = listSensitiveFields(
     [...kept.map(toWrittenDocument), ...listWrittenExternals(externals)],
     options.names?.instances ?? [],
@@ -132,7 +133,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   return {
     documents: [
       ...(isAlone ? [] : [{ kind: 'Stack', name: options.stack ?? '', text: stack }]),
-      ...createDocuments(kept, { externals, described, loose }),
+      ...createDocuments(kept, { externals, described, loose, ofStacks }),
     ],
     resources: kept.length,
     leftOut: allLeftOut,
@@ -309,13 +310,14 @@ interface KnownNames {
   readonly state: StateResources | undefined;
   readonly described: Described;
   readonly loose: readonly LooseReference[];
-  /** The `External` documents that there are. */
-  readonly taken: DesiredState['externals'] | undefined;
+  readonly ofStacks: ReturnType<typeof findResourcesOfOtherStacks>;
+  /** The stack with the `External` documents that there are. */
+  readonly stack: DesiredState | undefined;
 }
 
 function nameExternals(
   resources: readonly NamedResource[],
-  { state, described, loose, taken = new Map() }: KnownNames,
+  { state, described, loose, ofStacks, stack }: KnownNames,
 ): ExternalNames {
   const known = new Set([
     ...resources.map(({ live }) => live.id),
@@ -326,11 +328,12 @@ function nameExternals(
   const inState = (state?.otherKinds ?? [])
     .map(classifyInstance)
     .flatMap((one) => (one.use === 'external' ? [one.id] : []));
+  const taken = [...(stack?.externals.keys() ?? []), ...(stack?.crossStackReferences?.keys() ?? [])];
   const names = assignNamesToIds([
-    ...Array.from(taken.keys(), (address) => ({ id: address, base: getAddressName(address), isFixed: true })),
+    ...taken.map((address) => ({ id: address, base: getAddressName(address), isFixed: true })),
     ...Array.from(new Set([...exported, ...inState]), (id) => ({
       id,
-      base: findNameInState(id, state) ?? createNameFromId(id),
+      base: findNameInState(id, state) ?? ofStacks.get(id)?.name ?? createNameFromId(id),
       isFixed: false,
     })),
   ]);
@@ -356,7 +359,8 @@ function createDocuments(
     externals: { externals, exported },
     described,
     loose,
-  }: { readonly externals: ExternalNames } & Pick<KnownNames, 'described' | 'loose'>,
+    ofStacks,
+  }: { readonly externals: ExternalNames } & Pick<KnownNames, 'described' | 'loose' | 'ofStacks'>,
 ): readonly ExportedDocument[] {
   const addresses = new Map([
     ...described.references,
@@ -374,10 +378,14 @@ function createDocuments(
       text: renderManifestDocument(createManifest(resource, spec, toName), createComment(resource, loose)),
     };
   });
-  return [...createExternals(named), ...documents];
+  return [...createExternals(named, ofStacks), ...documents];
 }
 
-function createExternals(externals: readonly (readonly [id: string, name: string])[]): readonly ExportedDocument[] {
+/** An id of another stack is written as the name there, which stays if the resource is created anew. */
+function createExternals(
+  externals: readonly (readonly [id: string, name: string])[],
+  ofStacks: KnownNames['ofStacks'],
+): readonly ExportedDocument[] {
   return externals
     .toSorted(([, left], [, right]) => (left < right ? -1 : 1))
     .map(([id, name]) => ({
@@ -387,7 +395,7 @@ function createExternals(externals: readonly (readonly [id: string, name: string
         apiVersion: MANIFEST_API_VERSION,
         kind: 'External',
         metadata: { name },
-        spec: { id },
+        spec: ofStacks.get(id)?.reference ?? { id },
       }),
     }));
 }

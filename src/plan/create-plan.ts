@@ -10,7 +10,7 @@ import { isDelete, type Write } from '../model/write.ts';
 import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
-import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes } from './decide.ts';
+import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes, listMetadataNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { isCreateWithoutClaims } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
@@ -164,7 +164,13 @@ function listPlanNotes(decision: ChangeDecision, { desired, mode }: PlanInput): 
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return listReleaseDespiteManifestNotes(decision, desired);
   const skipped = mode === 'apply' ? describeSkippedFiles(decision, desired) : [];
-  return [...listExistingTokenNotes(decision), ...describeKeys(decision), ...decision.notes, ...skipped];
+  return [
+    ...listExistingTokenNotes(decision),
+    ...listMetadataNotes(decision),
+    ...describeKeys(decision),
+    ...decision.notes,
+    ...skipped,
+  ];
 }
 
 /** A note names at most this many files. */

@@ -428,6 +428,20 @@ export function listExistingTokenNotes(decision: ChangeDecision): readonly strin
   return decision.action === 'update' && formerName !== undefined ? [TOKEN_STAYS] : [];
 }
 
+/**
+ * How an adoption changes the form of metadata that a user wrote. Others may find the resource by its exact metadata,
+ * such as an operator or an agent.
+ */
+export function listMetadataNotes({ action, pair: { live } }: ChangeDecision): readonly string[] {
+  const metadata = action === 'adopt' ? (live?.spec['metadata'] ?? '') : '';
+  if (metadata === '') return [];
+  return [
+    typeof metadata === 'string'
+      ? 'the text in its metadata is kept as edgewise.text of a JSON object: what finds it by its exact metadata has to know'
+      : 'its metadata gets one more key, edgewise: what finds it by its exact metadata has to know',
+  ];
+}
+
 const TOKEN_UNKNOWN = 'its token is unknown: the service showed it only once, when it was created';
 
 /** Does not say where the token is: its former stack may have adopted the credential instead of creating it. */

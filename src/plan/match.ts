@@ -275,8 +275,8 @@ interface Ownership {
 }
 
 /**
- * The live resource that a manifest adopts or takes over. `undefined` if the manifest names none. A warning if the
- * resource does not exist, an error if the manifest must not have it.
+ * The live resource that a manifest adopts or takes over. `undefined` if the manifest names none that exists, an error if
+ * it must not have it, a warning if it is unclear which one it is.
  */
 type Adoption = LiveResource | Diagnostic | undefined;
 
@@ -304,18 +304,14 @@ class Adoptions {
 
   /**
    * Finds the resource that a manifest adopts or takes over: by the id in `lifecycle.adopt`, by the stack and name in
-   * `lifecycle.renamed_from`, or by the kind and name of the manifest under a former name of the stack. If no resource has
-   * the id, returns only a warning, because an apply can still create the resource.
+   * `lifecycle.renamed_from`, or by the kind and name of the manifest under a former name of the stack. That no resource
+   * has the id is no error, because an apply can still create the resource.
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
     const found = adopt === undefined ? undefined : this.#byId.get(formatKey(resource.kind, adopt));
     if (found !== undefined) return this.#check(resource, found);
-    return (
-      this.#findHandedOver(resource) ??
-      this.#findByName(resource) ??
-      (adopt === undefined ? undefined : createMissingWarning(resource, adopt))
-    );
+    return this.#findHandedOver(resource) ?? this.#findByName(resource);
   }
 
   /** Whether it is unknown which token the former stack of a resource delivered last. */
@@ -479,17 +475,6 @@ function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }
       `If that is the former name of this stack, write it into the metadata of the Stack: renamed_from: ${mark?.stack}`,
     ].join('\n'),
   });
-}
-
-function createMissingWarning(resource: DesiredResource, id: string): Diagnostic {
-  return {
-    code: 'predecessor-unclear',
-    severity: 'warning',
-    message: `${resource.address}: there is no ${resource.kind} ${id} to adopt, so an apply creates a new one`,
-    remedy: 'If the id is wrong, correct it before you apply. If the resource was deleted, remove the line.',
-    address: resource.address,
-    place: resource.locate(['lifecycle', 'adopt']),
-  };
 }
 
 function createMatchRefusal(

@@ -171,6 +171,31 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   }),
   define({
     code: 'predecessor-unclear',
+    when: ({ decisions }) => {
+      const missing = findMissingAdoptions(decisions);
+      return isAnotherAccount(missing, decisions) ? [] : missing;
+    },
+    say: ({ address, kind, id }) => ({
+      message: `${address}: there is no ${kind.name} ${id} to adopt, so an apply creates a new one`,
+      remedy: 'If the id is wrong, correct it before you apply. If the resource was deleted, remove the line.',
+    }),
+  }),
+  define({
+    code: 'predecessor-unclear',
+    when: ({ decisions }) => {
+      const missing = findMissingAdoptions(decisions);
+      const [first] = missing;
+      if (first === undefined || !isAnotherAccount(missing, decisions)) return [];
+      return [{ ...first, named: first.address, address: undefined, count: missing.length }];
+    },
+    say: ({ named, id, count }) => ({
+      message: `None of the ${count} ids to adopt exists, such as ${id} of ${named}: another account?`,
+      remedy:
+        'Check the URL and the key: edgewise explain settings. If the account was emptied, an apply creates everything anew, with new ids. What has an old one, such as an External by id in another stack or a script, needs the new one: edgewise get --format value=id',
+    }),
+  }),
+  define({
+    code: 'predecessor-unclear',
     when: ({ decisions, input: { live, desired } }) =>
       findMissingFormerNames(decisions, { live, stack: desired.stack.name }),
     say: ({ address, former, owner, meant }) => ({
@@ -372,6 +397,31 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
 function formatLostMarkRemedy(id: string, desired: DesiredResource | undefined): string {
   const adopt = desired && `, or adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: id })}`;
   return `If it is not needed, delete ${id} by hand${adopt ?? ''}`;
+}
+
+interface MissingAdoption extends Subject {
+  readonly address: string;
+  readonly kind: ChangeDecision['pair']['kind'];
+  /** The id that no resource has. */
+  readonly id: string;
+}
+
+/** Finds creates whose `lifecycle.adopt` names a resource that does not exist. */
+function findMissingAdoptions(decisions: readonly ChangeDecision[]): readonly MissingAdoption[] {
+  return decisions.flatMap(({ action, pair: { address, kind, desired } }) => {
+    const id = desired?.lifecycle.adopt;
+    if (action !== 'create' || desired === undefined || id === undefined) return [];
+    return [{ address, kind, id, place: desired.locate(['lifecycle', 'adopt']) }];
+  });
+}
+
+/** More missing ids are no mistakes of single lines. */
+const FEW = 5;
+
+/** Whether many manifests name an id to adopt, and none of those resources exists. */
+function isAnotherAccount(missing: readonly MissingAdoption[], decisions: readonly ChangeDecision[]): boolean {
+  const adopting = decisions.filter(({ pair }) => pair.desired?.lifecycle.adopt !== undefined);
+  return missing.length > FEW && missing.length === adopting.length;
 }
 
 /** The resource of a decision that keeps it: the plan may change it, but neither deletes nor replaces it. */

@@ -327,6 +327,26 @@ describe('export', () => {
     });
   });
 
+  it('refers to a resource of another stack by its name there', async () => {
+    const seed = {
+      WeightedBackend: [
+        {
+          id: toId('bkdwd', 'a'),
+          backends: { [toId('bkdhr', 'z')]: 1 },
+          metadata: '{"edgewise":{"stack":"network","name":"pool"}}',
+        },
+      ],
+      TCPEdge: [{ id: toId('edgtcp', 'a'), description: 'e', backend: { backend_id: toId('bkdwd', 'a') } }],
+    };
+    const { edgewise } = await createWorkspace({}, { seed: { resources: seed } });
+    expect(await edgewise('export -o web --owner web TCPEdge')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('export --owner web TCPEdge')).stdout).toContain(
+      'kind: External\nmetadata:\n  name: pool\nspec:\n  stack: network\n  resource: WeightedBackend/pool\n',
+    );
+    const { changes } = readOnlyStack((await edgewise('plan web --format json')).stdout);
+    expect(changes.map(({ action, differences }: JsonObject) => [action, differences])).toEqual([['adopt', []]]);
+  });
+
   it.each([
     ['export -o manifests', '--owner NAME'],
     ['export -o manifests --owner shop --layout single', 'a file for each resource'],

@@ -32,6 +32,7 @@ import { DUE_DAYS, listDue } from '../view/due-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import type { ResourceNames } from '../view/field-view.ts';
 import { toFinding, toRefusal } from '../view/finding-wording.ts';
+import { listHandouts } from '../view/handout-view.ts';
 import { listLeftNotes, listSpellingNotes } from '../view/left-values.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from '../view/plan-headline.ts';
 import {
@@ -114,6 +115,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
       ...listListBlocks('lint', listLintItems(apart.filter(isLintWarning)), 'warning'),
+      ...listListBlocks('handouts', isRefused ? [] : listHandouts(plan), 'rest'),
       ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
       ...listDueTables(changes, made?.at),
       ...listRequestTables(writes),

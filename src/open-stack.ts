@@ -86,7 +86,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const notices = { onRetry, onWait, onRequest };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, host);
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
-  const findTaker: FindTakingOverStack = (address) => findTakingOverStack(folder, { tree, address });
+  const findTaker: FindTakingOverStack = (address, former) => findTakingOverStack(folder, { tree, address, former });
   const others = createOtherStacks(folder, () => tree.stacks);
   const parts = { state, validateEdited, policies, tokens, sinks, findTaker, others, version: readVersion() };
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);

@@ -1,4 +1,4 @@
-import type { Address } from '../model/address.ts';
+import { type Address, LONGEST_NAME } from '../model/address.ts';
 import { InvariantError } from '../model/errors.ts';
 import type { Mark } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
@@ -156,8 +156,9 @@ export function selectModulesOfAttachedResource(
 /** The random part of an id usually has this length: 27 characters of base62. */
 const ID_LENGTH = 27;
 
-/** The references to resources that a mark may contain, as placeholders of the same length. */
-export function createLongestMarkReferences(kind: Kind): Pick<Mark, 'id' | 'retires'> {
+/** What a mark may contain later, as placeholders of the greatest length. */
+export function createLongestMarkReferences(kind: Kind): Pick<Mark, 'id' | 'retires' | 'former' | 'adopted'> {
   const id = `${kind.idPrefix}_${'x'.repeat(ID_LENGTH)}`;
-  return { id, ...(isRotatable(kind) && { retires: { id, at: '9999-12-31T23:59:59Z' } }) };
+  const former = { name: LONGEST_NAME, stack: LONGEST_NAME };
+  return { id, former, adopted: true, ...(isRotatable(kind) && { retires: { id, at: '9999-12-31T23:59:59Z' } }) };
 }

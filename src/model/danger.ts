@@ -37,6 +37,7 @@ export type DangerName =
   | 'new-values'
   | 'token'
   | 'token-revoked'
+  | 'secret-kept'
   | 'stays-valid'
   | 'ended'
   | 'not-valid-yet'
@@ -222,6 +223,13 @@ export const DANGERS: Readonly<Record<DangerName, DangerWords>> = {
     planned: 'will lose its token',
     happened: 'lost its token',
     values: 'nothing',
+  },
+  'secret-kept': {
+    group: 'secrets',
+    fact: 'a credential or certificate is renamed back, and keeps what was handed out',
+    planned: 'keeps its token or certificate:',
+    happened: 'kept its token or certificate:',
+    values: 'former',
   },
   'stays-valid': {
     group: 'secrets',

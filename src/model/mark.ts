@@ -57,7 +57,17 @@ export interface Mark {
    * may have been changed. Absent if there were none.
    */
   readonly switches?: readonly string[] | undefined;
+  /** The name before the last rename or move. It counts only in a mark that names its own resource. */
+  readonly former?: FormerName | undefined;
+  /** Only true: edgewise has changed nothing on the resource since it was adopted. It counts only as `former` does. */
+  readonly adopted?: true;
 }
+
+/** The name that a resource had, and the stack if that was another one. A type, because only a type is JSON to the compiler. */
+export type FormerName = {
+  readonly name: string;
+  readonly stack?: string;
+};
 
 /** Which old resource an apply deletes, and from when on. A type, because only a type is JSON to the compiler. */
 export type Retirement = {
@@ -124,6 +134,18 @@ export function isRefusalRecord(resource: ResourceWithMark): boolean {
 /** Whether the mark of a resource names this resource. */
 export function isOwnIdInMark({ id, mark }: ResourceWithMark): boolean {
   return mark?.id === id;
+}
+
+/** The stack and the name that a resource had before, as its mark says. A copied or forged mark of another resource says nothing. */
+export function findFormerName(resource: ResourceWithMark): Required<FormerName> | undefined {
+  const { mark } = resource;
+  if (mark?.former === undefined || !isOwnIdInMark(resource)) return undefined;
+  return { stack: mark.stack, ...mark.former };
+}
+
+/** Whether a resource was adopted, and edgewise has changed nothing on it since: it is as people made it. */
+export function isAsAdopted(resource: ResourceWithMark): boolean {
+  return resource.mark?.adopted === true && isOwnIdInMark(resource);
 }
 
 /**
@@ -253,6 +275,8 @@ export function renderMetadata(user: string | JsonObject, mark: Mark, reserved?:
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     refused: mark.refused,
     switches: mark.switches,
+    former: mark.former,
+    ...(mark.adopted === true && { adopted: true }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
     reserved,
   };
@@ -356,6 +380,8 @@ function parseMark(value: Json): Mark | string {
     owner,
     by,
     switches,
+    former,
+    adopted,
   } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
@@ -374,6 +400,8 @@ function parseMark(value: Json): Mark | string {
     fields: keepTexts(fields),
     ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),
     ...(isJsonArray(switches) && { switches: switches.filter((module) => typeof module === 'string') }),
+    ...parseFormerName(former),
+    ...(adopted === true && { adopted }),
   };
 }
 
@@ -383,6 +411,14 @@ function parseRetirement(value: Json | undefined): Pick<Mark, 'retires'> {
   const { id, at } = value;
   const isValid = typeof id === 'string' && typeof at === 'string' && !Number.isNaN(Date.parse(at));
   return isValid ? { retires: { id, at } } : {};
+}
+
+function parseFormerName(value: Json | undefined): Pick<Mark, 'former'> {
+  if (!isJsonObject(value)) return {};
+  const { name, stack } = value;
+  if (typeof name !== 'string' || !isResourceName(name)) return {};
+  if (stack === undefined) return { former: { name } };
+  return typeof stack === 'string' && isResourceName(stack) ? { former: { name, stack } } : {};
 }
 
 function toRefused({ asked = '', fields = [], record }: JsonObject): RefusedCreation {

@@ -27,6 +27,7 @@ export interface SafetyViolation {
     | 'nothing-described'
     | 'manifests-missing'
     | 'take-over'
+    | 'renamed-back'
     | 'policy'
     | 'rejected-write'
     | 'claimed-elsewhere'

@@ -57,8 +57,14 @@ export interface TakingOverStack {
   readonly folder: string;
 }
 
-/** Finds the stack that takes over the resource with this address. `undefined` if no stack does. */
-export type FindTakingOverStack = (address: Address) => TakingOverStack | undefined;
+/**
+ * Finds the stack that takes over the resource with this address, or takes back what it was: `former`. `undefined` if no
+ * stack does.
+ */
+export type FindTakingOverStack = (
+  address: Address,
+  former?: CrossStackReference | undefined,
+) => TakingOverStack | undefined;
 
 /** Another stack of the repository that has, or takes, a resource which a document of this stack describes too. */
 export interface ClaimingStack {

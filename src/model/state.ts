@@ -24,6 +24,8 @@ export interface ResourceLifecycle {
   readonly renamedFrom?: string;
   /** The stack that hands over the resource, and the name of the resource in that stack. */
   readonly takenFrom?: { readonly stack: string; readonly name: string };
+  /** Only true: no manifest names the former name or stack, but the mark remembers the present one. Set by a plan. */
+  readonly isRenamedBack?: true;
   /**
    * The settings in `lifecycle` that only some kinds have, such as `rotate_after`, as written. Paths are relative to
    * the working folder.

@@ -19,6 +19,7 @@ import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts
 import { countReliantWrites } from './relied-writes.ts';
 import { listTakenByStack, listTakeOverViolations } from './take-over.ts';
 import { listUnknownSecretWarnings } from './unknown-secrets.ts';
+import { keepsSecret, listRenamedBackViolations } from './way-back.ts';
 
 /**
  * Computes the changes and writes that make the live state equal to the manifests. Pure: the order of the input does
@@ -41,6 +42,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     live: input.live,
     now: input.now,
     predecessors,
+    renamedBack: new Set(decisions.filter(keepsSecret).map(({ pair }) => pair.address)),
   });
   return {
     format: PLAN_FORMAT,
@@ -75,6 +77,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     violations: [
       ...listViolations(changes, input, decided),
       ...listTakeOverViolations(decisions, input),
+      ...listRenamedBackViolations(decisions, input),
       ...listClaimViolations(conflicts, mode),
     ],
     requests: estimateRequests(writes, changes, input),

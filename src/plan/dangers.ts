@@ -24,6 +24,8 @@ type DangerSource = Pick<Plan, 'changes' | 'stack'> & {
   readonly live?: LiveState | undefined;
   /** The equals of what the plan creates. Default: none. */
   readonly predecessors?: Predecessors | undefined;
+  /** Addresses of credentials and certificates that are renamed back. Default: none. */
+  readonly renamedBack?: ReadonlySet<string> | undefined;
   /** By the clock of the service. Default: nothing has ended yet. */
   readonly now?: Date | undefined;
 };
@@ -38,6 +40,7 @@ export function computeChangesWithDangers(plan: DangerSource): readonly Change[]
     findAddress: (id: string) => addresses.get(id),
     describeTargets: createDescribeTargets(plan.stack, plan.live),
     predecessors: plan.predecessors,
+    renamedBack: plan.renamedBack,
   };
   return plan.changes.map((change) => {
     // Those of an unchanged resource are known from its decision.
@@ -57,6 +60,7 @@ interface DangerContext {
   readonly findAddress: (id: string) => string | undefined;
   readonly describeTargets: DescribeTargets;
   readonly predecessors: Predecessors | undefined;
+  readonly renamedBack: ReadonlySet<string> | undefined;
 }
 
 function listDangersOfChange(change: Change, context: DangerContext): readonly Danger[] {
@@ -72,6 +76,7 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
     ...listLonger(kind, change),
     ...listNewValues(kind, change),
     ...listBeside(change, context),
+    ...listKept(change, context),
   ]);
 }
 
@@ -81,6 +86,11 @@ function listBeside({ action, address }: Change, { predecessors }: DangerContext
   if (found === undefined) return [];
   const consequence = `${found.id} stays, or that stack deletes it`;
   return [{ group: 'ownership', danger: 'created-beside', from: found.mark?.stack, consequence }];
+}
+
+/** The danger of a credential or certificate that is renamed back: it may be one that should not live on. */
+function listKept({ address, live }: Change, { renamedBack }: DangerContext): readonly Danger[] {
+  return renamedBack?.has(address) === true ? [{ group: 'secrets', danger: 'secret-kept', from: live?.id }] : [];
 }
 
 /** Whether a certificate that stays valid has already ended. */

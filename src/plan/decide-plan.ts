@@ -1,4 +1,6 @@
+import { listReferences } from '../kinds/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { isAsAdopted } from '../model/mark.ts';
 import { listOwned } from '../model/ownership.ts';
 import { NO_OTHER_STACKS } from '../model/stack-tree.ts';
 import { type ClaimConflict, checkClaimsAgainstLive } from './claims.ts';
@@ -18,6 +20,7 @@ import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 import { selectTargetPairs } from './select-targets.ts';
 import { findPredecessors, type Predecessors } from './take-over.ts';
 import { listPlanWarnings } from './warnings.ts';
+import { findWayBack } from './way-back.ts';
 
 export interface DecidedPlan {
   readonly decisions: readonly ChangeDecision[];
@@ -32,33 +35,76 @@ export interface DecidedPlan {
 interface DecidedChanges extends Pick<DecidedPlan, 'decisions'> {
   /** Resources without a manifest that are kept because another stack of the run is unknown. */
   readonly kept: readonly ChangeDecision[];
-  readonly matched: ReturnType<typeof matchResources>;
+  readonly matched: Omit<MatchedPlan, 'wanted'>;
   readonly selected: ReturnType<typeof selectTargetPairs>;
 }
 
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
-  const { desired, live, mode, targets, others = NO_OTHER_STACKS, rotated = [] } = input;
-  const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
-  const matched = matchResources(wanted, live, {
-    formerNames: mode === 'apply' ? (desired.stack.formerNames ?? []) : [],
-    others,
-    isLeft: createHandOverCheck(input),
-  });
+  const { desired, targets, rotated = [] } = input;
+  const { wanted, ...matched } = matchWithWayBack(input);
   const selected = selectTargetPairs(matched.pairs, wanted, targets);
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack });
-  const kept = input.keptPrunes === undefined ? [] : listPrunes(decided);
+  const kept = input.keptPrunes === undefined ? listKeptAdoptions(decided, input) : listPrunes(decided);
   return { matched, selected, kept, decisions: decided.filter((decision) => !kept.includes(decision)) };
 }
 
+interface MatchedPlan extends ReturnType<typeof matchResources> {
+  readonly wanted: PlanInput['desired'];
+  /** Addresses of manifests whose former resource is not renamed back, which a warning says. */
+  readonly unclear: ReadonlySet<string | undefined>;
+}
+
+function matchWithWayBack(input: PlanInput): MatchedPlan {
+  const { desired, live, mode, others = NO_OTHER_STACKS } = input;
+  const wanted = mode === 'release' ? omitAllDesiredResources(desired) : desired;
+  const formerNames = mode === 'apply' ? (desired.stack.formerNames ?? []) : [];
+  const options = { formerNames, others, isLeft: createHandOverCheck(input) };
+  const matched = matchResources(wanted, live, options);
+  const { pairs } = matched;
+  const back = findWayBack({ wanted, live, pairs, ...options });
+  const { diagnostics } = back;
+  const found = back.wanted === wanted ? matched : matchResources(back.wanted, live, options);
+  return {
+    pairs: found.pairs,
+    diagnostics: [...found.diagnostics, ...diagnostics],
+    wanted: back.wanted,
+    unclear: new Set(diagnostics.map(({ address }) => address)),
+  };
+}
+
 /** Lists what has no manifest any more, each with its old resource. Duplicates and replaced resources are no prunes. */
-function listPrunes(decisions: readonly ChangeDecision[]): readonly ChangeDecision[] {
-  const prunes = decisions.filter(({ action, pair }) => action === 'delete' && pair.by === 'mark');
+function listPrunes(
+  decisions: readonly ChangeDecision[],
+  isMeant: (decision: ChangeDecision) => boolean = () => true,
+): readonly ChangeDecision[] {
+  const prunes = decisions.filter((one) => one.action === 'delete' && one.pair.by === 'mark' && isMeant(one));
   const addresses = new Set(prunes.map(({ pair }) => pair.address));
   const old = decisions.filter(({ pair }) => pair.by === 'retirement' && addresses.has(pair.address));
   return [...prunes, ...old];
+}
+
+/**
+ * Lists what would be deleted although people made it, and edgewise has changed nothing on it since it was adopted, with
+ * what it refers to: the service does not delete that while it is in use.
+ */
+function listKeptAdoptions(
+  decisions: readonly ChangeDecision[],
+  { mode, allowAdopted = [] }: PlanInput,
+): readonly ChangeDecision[] {
+  if (mode !== 'apply' || allowAdopted === 'asked') return [];
+  const used = new Set<string>();
+  const isKept = ({ pair: { address, live } }: ChangeDecision): boolean =>
+    live !== undefined && (used.has(live.id) || (isAsAdopted(live) && !allowAdopted.includes(address)));
+  for (;;) {
+    const kept = listPrunes(decisions, isKept);
+    const before = used.size;
+    for (const { pair } of kept)
+      for (const { value } of listReferences(pair.kind, pair.live?.spec ?? {})) used.add(value);
+    if (used.size === before) return kept;
+  }
 }
 
 /**
@@ -128,12 +174,14 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
   const claims = checkClaims(changes, input);
   const predecessors = findPredecessors(decisions, input);
   const paired = new Set(matched.pairs.map(({ live }) => live?.id));
+  const isSaid = ({ code, address }: Diagnostic): boolean =>
+    code === 'predecessor-unclear' && matched.unclear.has(address) && address !== undefined;
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...matched.diagnostics.filter(selected.concerns),
     ...selected.diagnostics,
     ...listPlanWarnings({ decisions, kept, paired, lateClaims: claims.late, predecessors, input }).filter(
-      selected.concerns,
+      (found) => selected.concerns(found) && !isSaid(found),
     ),
   ];
   return { decisions, diagnostics, predecessors, conflicts: claims.conflicts };

@@ -15,7 +15,7 @@ import {
 } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
-import { isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
+import { isAsAdopted, isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Place } from '../model/place.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers } from '../model/secret-value.ts';
@@ -140,6 +140,19 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   };
 }
 
+/** What differs between a manifest and a live resource, as far as the ids of what it refers to are known. */
+export function listPairDifferences(
+  matched: ResourcePair,
+  ids: KnownIds,
+  context: Pick<DecisionContext, 'stack'>,
+): readonly Difference[] {
+  const pair = alignLiveSecrets(resolveIgnoredPaths(matched, ids));
+  const { kind, desired, live } = pair;
+  if (desired === undefined || live === undefined) return [];
+  const form = computeDesiredSpecForms(kind, desired, live, ids);
+  return listFieldDifferences(toComparedResource({ ...pair, desired, live }, form, context));
+}
+
 /** Replaces the addresses in `lifecycle.ignore` whose ids are known. */
 function resolveIgnoredPaths(pair: ResourcePair, ids: KnownIds): ResourcePair {
   const { kind, desired } = pair;
@@ -183,7 +196,7 @@ function alignLiveSecrets(pair: ResourcePair): ResourcePair {
 function toComparedResource(
   { address, kind, desired, live }: ResourcePair & { readonly desired: DesiredResource; readonly live: LiveResource },
   { normal }: DesiredSpecForms,
-  { stack }: DecisionContext,
+  { stack }: Pick<DecisionContext, 'stack'>,
 ): ComparedResource {
   return {
     kind,
@@ -227,11 +240,12 @@ function chooseAction(pair: ResourcePair, differences: readonly Difference[], is
 }
 
 /** The former name or stack of a renamed or taken over resource. `undefined` for other resources. */
-function describeMove({ kind, formerName, live, by }: ResourcePair, action: Action): string | undefined {
-  if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
+function describeMove({ kind, desired, formerName, live, by }: ResourcePair, action: Action): string | undefined {
+  const back = desired?.lifecycle.isRenamedBack === true ? 'back ' : '';
+  if (formerName !== undefined) return `renamed ${back}from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
   if (mark === undefined) return undefined;
-  const from = `from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
+  const from = `${back}from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
   return action === 'take-over' ? from : `taken over ${from}`;
 }
 
@@ -241,7 +255,9 @@ function describeDelete({ by, live, duplicateOf }: ResourcePair, mode: Plan['mod
     return live !== undefined && isCopiedMark(live)
       ? `a copy: its mark names ${live.mark?.id}`
       : `a duplicate: ${duplicateOf} has the same mark and is kept`;
-  return mode === 'destroy' ? undefined : 'no longer in the manifests';
+  if (mode === 'destroy') return undefined;
+  const isMade = live !== undefined && isAsAdopted(live);
+  return `no longer in the manifests${isMade ? ', and as it was adopted' : ''}`;
 }
 
 /** What a duplicate says about itself: it may have been made for a purpose of its own. */

@@ -41,6 +41,8 @@ export interface Allowances {
   readonly protected: readonly string[];
   /** Names of stacks whose resources may be taken over (`--allow-take-over`). */
   readonly takeOver: readonly string[];
+  /** Addresses of credentials and certificates that may be renamed back. No flag says so, only an answer. */
+  readonly renamedBack: readonly string[];
   /** Addresses whose writes are sent although the rehearsal predicts that they are rejected (`--allow-rejected`). */
   readonly rejected: readonly string[];
 }
@@ -55,7 +57,7 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
 /**
  * Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values.
  * @example
- * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [], takeOver: [] });
+ * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [], takeOver: [], renamedBack: [] });
  */
 export function listBlockingViolations(
   violations: readonly SafetyViolation[],
@@ -70,6 +72,10 @@ export function listBlockingViolations(
     )
       return allowances.deletes ? [] : [violation];
     if (violation.rule === 'take-over') return allowances.takeOver.includes(violation.stack ?? '') ? [] : [violation];
+    if (violation.rule === 'renamed-back') {
+      const left = violation.addresses.filter((address) => !allowances.renamedBack.includes(address));
+      return left.length === 0 ? [] : [violation];
+    }
     const consent = CONSENTS[violation.rule];
     const allowed = allowances[consent.allowance];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));

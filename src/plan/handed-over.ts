@@ -1,12 +1,13 @@
-import { type Address, parseAddress } from '../model/address.ts';
+import { type Address, parseAddress, toAddress } from '../model/address.ts';
+import { findFormerName } from '../model/mark.ts';
 import { isResourceOf, listOwned } from '../model/ownership.ts';
-import type { FindTakingOverStack, TakingOverStack } from '../model/stack-tree.ts';
-import type { LiveState } from '../model/state.ts';
+import type { TakingOverStack } from '../model/stack-tree.ts';
+import type { CrossStackReference, LiveState } from '../model/state.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
  * Creates a predicate for addresses without a manifest: whether the plan keeps their live resources. It does if
- * `spec.handed_over` lists the address, or if another stack takes the resource over and does not own it yet. After the
+ * `spec.handed_over` lists the address, or if another stack takes the resource over, or back, and does not own it yet. After the
  * take-over, a resource that still has the mark of this stack is pruned.
  */
 export function createHandOverCheck({
@@ -17,7 +18,20 @@ export function createHandOverCheck({
 }: PlanInput): (address: Address) => boolean {
   if (mode === 'release') return () => false;
   const handedOver = new Set<string>(stack.handedOver);
-  return (address) => handedOver.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
+  const former = indexFormerStacks(live, stack.name);
+  return (address) =>
+    handedOver.has(address) || findOpenTaker(address, { live, findTaker, former: former.get(address) }) !== undefined;
+}
+
+/** What the resources of a stack were before they moved to it, by their address now. */
+function indexFormerStacks(live: LiveState, stack: string): ReadonlyMap<Address, CrossStackReference> {
+  return new Map(
+    listOwned(live, stack).flatMap(({ address, live: one }) => {
+      const former = findFormerName(one);
+      if (former === undefined || former.stack === stack) return [];
+      return [[address, { stack: former.stack, resource: toAddress(one.kind, former.name) }]];
+    }),
+  );
 }
 
 interface KeptForTaker {
@@ -36,18 +50,23 @@ export function findKeptForTakers(
 ): readonly KeptForTaker[] {
   if (mode === 'release' || findTaker === undefined) return [];
   const handedOver = new Set<string>(desired.stack.handedOver);
+  const former = indexFormerStacks(live, desired.stack.name);
   return listOwned(live, desired.stack.name).flatMap(({ address, live: { id } }) => {
     if (decided.has(id) || handedOver.has(address)) return [];
-    const taker = findOpenTaker(address, { live, findTaker });
+    const taker = findOpenTaker(address, { live, findTaker, former: former.get(address) });
     return taker === undefined || isInRun(taker.stack) ? [] : [{ address, id, taker }];
   });
 }
 
 function findOpenTaker(
   address: Address,
-  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: FindTakingOverStack | undefined },
+  {
+    live,
+    findTaker,
+    former,
+  }: Pick<PlanInput, 'live' | 'findTaker'> & { readonly former: CrossStackReference | undefined },
 ): TakingOverStack | undefined {
-  const taker = findTaker?.(address);
+  const taker = findTaker?.(address, former);
   return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
 }
 

@@ -16,6 +16,9 @@ export interface KeptPrunes {
   readonly remedy: string;
 }
 
+/** The adopted resources that may be deleted because their manifests are gone: all of them if the user is asked. */
+export type AllowedAdopted = readonly string[] | 'asked';
+
 /** The complete input of `createPlan`. Nothing else affects the plan. */
 export interface PlanInput extends RenewalContext, RetirementOptions, SinkOptions {
   readonly desired: DesiredState;
@@ -42,6 +45,11 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
    * keeps the live resource.
    */
   readonly findTaker?: FindTakingOverStack | undefined;
+  /**
+   * Addresses of adopted resources, on which edgewise has changed nothing, that are deleted if they have no manifest.
+   * `asked`: all, because the user is asked. Default: they are kept.
+   */
+  readonly allowAdopted?: AllowedAdopted | undefined;
   /** Keeps resources that have no manifest, because another stack of the run is unknown. Absent: they are deleted. */
   readonly keptPrunes?: KeptPrunes | undefined;
   /** Manifests that are not there, although git has them. Absent: none is known to be missing. */

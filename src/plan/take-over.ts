@@ -28,8 +28,10 @@ export function listTakeOverViolations(
   { others = NO_OTHER_STACKS }: Pick<PlanInput, 'others'>,
 ): readonly SafetyViolation[] {
   return Array.from(listTakenByStack(decisions), ([stack, all]): SafetyViolation | undefined => {
-    const isHandedOver = ({ pair }: ChangeDecision): boolean =>
-      pair.desired?.lifecycle.takenFrom?.stack === stack && others.has(stack);
+    const isHandedOver = ({ pair }: ChangeDecision): boolean => {
+      const { takenFrom, isRenamedBack } = pair.desired?.lifecycle ?? {};
+      return takenFrom?.stack === stack && isRenamedBack !== true && others.has(stack);
+    };
     const taken = all.filter((decision) => !isHandedOver(decision));
     const what = taken.length === 1 ? '1 resource' : `${taken.length} resources`;
     if (taken.length === 0) return undefined;

@@ -7,7 +7,7 @@ import { toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
-import { findRefusedCreation, isRefusalRecord } from '../model/mark.ts';
+import { findRefusedCreation, isAsAdopted, isRefusalRecord } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { ClaimConflict } from './claims.ts';
@@ -16,7 +16,7 @@ import { findAdoptable, findMissingFormerNames, findRenames, formatLifecycleHint
 import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
 import { findCutMarks, findUnmarked } from './lost-marks.ts';
-import type { PlanInput } from './plan-input.ts';
+import type { KeptPrunes, PlanInput } from './plan-input.ts';
 import { listPredecessorsByStack, type Predecessors } from './take-over.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 
@@ -162,8 +162,13 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   }),
   define({
     code: 'kept-prune',
-    when: ({ kept, input: { keptPrunes: { why, remedy } = { why: '', remedy: '' } } }) =>
-      kept.map(({ pair: { address, live } }) => ({ address, id: live?.id, why, remedy })),
+    when: ({ kept, input: { keptPrunes, allowAdopted } }) =>
+      kept.map(({ pair }) => ({
+        address: pair.address,
+        place: undefined,
+        id: pair.live?.id,
+        ...(keptPrunes ?? explainKeptAdoption(pair, allowAdopted)),
+      })),
     say: ({ address, id, why, remedy }) => ({
       message: `${address} (${id}) is in no manifest, and is kept in this run: ${why}`,
       remedy,
@@ -393,6 +398,22 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
     }),
   }),
 ];
+
+/** Why a plan keeps what was adopted, and what that needs. */
+function explainKeptAdoption(
+  { address, live }: ChangeDecision['pair'],
+  allowed: PlanInput['allowAdopted'] = [],
+): KeptPrunes {
+  if (live === undefined || !isAsAdopted(live) || allowed.includes(address))
+    return {
+      why: 'what is kept refers to it',
+      remedy: `It goes with that one, or stays with edgewise release ${address}.`,
+    };
+  return {
+    why: 'it was adopted, and edgewise has changed nothing on it since',
+    remedy: `To leave it as it was: edgewise release ${address}. To delete what people made, use --allow-adopted ${address}, or answer the question of edgewise apply in a terminal.`,
+  };
+}
 
 function formatLostMarkRemedy(id: string, desired: DesiredResource | undefined): string {
   const adopt = desired && `, or adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: id })}`;

@@ -19,6 +19,10 @@ import {
 import {
   FIELD_DIGEST_LENGTH,
   findRefusedCreation,
+  isAsAdopted,
+  isCopiedMark,
+  isOwnIdInMark,
+  isRefusalRecord,
   type Mark,
   type MarkDraft,
   omitMarkKey,
@@ -27,6 +31,7 @@ import {
   renderUserMetadata,
   toFieldDigest,
 } from '../model/mark.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { Spec } from '../model/state.ts';
 import { toWriteId, type Write } from '../model/write.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
@@ -343,6 +348,8 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
     ...keepRefusal(change),
     ...keepRetirement(change),
     ...pickSwitches(change),
+    ...pickFormerName(change, stack),
+    ...pickAdopted(kind, change),
   };
   return { ...draft, ...pickOwner(kind, draft, change.owner) };
 }
@@ -351,6 +358,23 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
 function keepRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
   if (retires === undefined || action === 'create' || action === 'replace') return {};
   return { retires: { id: retires.id, until: retires.at } };
+}
+
+/** The name that the mark has now, if the change sets another one. Otherwise the one that it remembers. */
+function pickFormerName({ address, live }: Change, stack: string): Pick<MarkDraft, 'former'> {
+  const { id = '', mark } = live ?? {};
+  if (mark === undefined || isCopiedMark({ id, mark }) || isRefusalRecord({ id, mark })) return {};
+  if (!isOwnedBy({ mark }, stack)) return { former: { name: mark.name, stack: mark.stack } };
+  if (mark.name !== getAddressName(address)) return { former: { name: mark.name } };
+  return isOwnIdInMark({ id, mark }) && mark.former !== undefined ? { former: mark.former } : {};
+}
+
+/** Whether the change adopts a resource, or leaves one that was adopted as it is. */
+function pickAdopted(kind: Kind, change: Change): Pick<MarkDraft, 'adopted'> {
+  const { action, live } = change;
+  if (action === 'adopt') return { adopted: true };
+  const isLeft = action !== 'replace' && live !== undefined && listChangedFields(kind, change).length === 0;
+  return isLeft && isAsAdopted({ id: live.id, mark: live.mark }) ? { adopted: true } : {};
 }
 
 /** What the mark records of the switches that the last read contained. A creation has read none. */
@@ -404,6 +428,7 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
     draft.stack === live.stack &&
     draft.name === live.name &&
     draft.protect === live.protect &&
+    draft.adopted === live.adopted &&
     isSameJson(draft.fields, live.fields)
   );
 }
@@ -417,7 +442,8 @@ export function completeMarkDraft(
   draft: MarkDraft,
   { created, now }: { readonly created: CreatedIds; readonly now: Date },
 ): Mark {
-  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused, switches } = draft;
+  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused, switches, former, adopted } =
+    draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
@@ -433,6 +459,8 @@ export function completeMarkDraft(
     fields,
     refused,
     switches,
+    former,
+    ...(adopted === true && { adopted }),
   };
 }
 
@@ -441,12 +469,12 @@ export function createLongestMark(kind: Kind, mark: Mark): Mark {
   const modules = kind.specFields.flatMap(([name, field]) => (isModule(field) ? [name] : []));
   const asked = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const refused = { asked, fields: kind.specFields.map(([name]) => name), record: true } as const;
-  const { id = '', retires } = createLongestMarkReferences(kind);
+  const { id = '', ...references } = createLongestMarkReferences(kind);
   return {
     ...mark,
+    ...references,
     name: LONGEST_NAME,
     id,
-    retires,
     ...(hasToken(kind) && { delivered: true, replaces: id }),
     ...(isRotatable(kind) && { retiring: true, refused }),
     ...(modules.length > 0 && { switches: modules }),

@@ -97,6 +97,7 @@ export const FINDING_RULES = {
   'manifests-missing': 'The plan would delete resources, and git did not check out all manifests.',
   policy: 'The plan breaks a rule that a Policy document states.',
   'take-over': 'The plan takes over resources of another stack, which needs consent.',
+  'renamed-back': 'The plan renames a credential or certificate back, which needs an answer.',
   'rejected-write': 'The service will reject a write of the plan.',
   'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',
   'value-exchange': 'Stacks exchange unique values, so each waits for another.',

@@ -10,17 +10,23 @@ import {
   type TakenOverResource,
   type TakingOverStack,
 } from '../model/stack-tree.ts';
+import type { CrossStackReference } from '../model/state.ts';
 import { StackError } from '../model/user-errors.ts';
 import type { Host } from '../stack/host.ts';
 import { loadStackManifestSources } from '../stack/load-stack.ts';
 
 /**
  * Finds the manifest of the repository that takes over a resource of the stack `folder`: `lifecycle.renamed_from` names
- * both, or its stack had the name of this one. `undefined` if there is none.
+ * both, or its stack had the name of this one. Or the resource moved here, and its former stack describes `former`, what it
+ * was there. `undefined` if there is none.
  */
 export function findTakingOverStack(
   folder: StackFolder,
-  { tree, address }: { readonly tree: StackTree; readonly address: Address },
+  {
+    tree,
+    address,
+    former,
+  }: { readonly tree: StackTree; readonly address: Address; readonly former?: CrossStackReference | undefined },
 ): TakingOverStack | undefined {
   const isMeant = ({ stack, resource }: TakenOverResource): boolean => stack === folder.name && resource === address;
   const others = tree.stacks.filter((other) => other !== folder && mayMean(other, folder, tree));
@@ -32,7 +38,10 @@ export function findTakingOverStack(
   const byName = others
     .filter(({ formerNames, describes }) => formerNames.includes(folder.name) && describes.has(address))
     .map(({ name, folder: place }) => ({ stack: name, folder: place, as: address }));
-  return [...byLine, ...byName][0];
+  const byMark = others
+    .filter(({ name, describes }) => name === former?.stack && describes.has(former.resource))
+    .map(({ name, folder: place }) => ({ stack: name, folder: place, as: former?.resource ?? address }));
+  return [...byLine, ...byName, ...byMark][0];
 }
 
 /**

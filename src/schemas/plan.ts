@@ -33,6 +33,7 @@ export const VIOLATION_SCHEMA = z.strictObject({
     'nothing-described',
     'manifests-missing',
     'take-over',
+    'renamed-back',
     'policy',
     'rejected-write',
     'claimed-elsewhere',
@@ -79,6 +80,12 @@ const retirement = z
 
 const switches = texts.describe('The modules whose switch the service showed.');
 
+const former = z
+  .strictObject({ name: z.string(), stack: optional(z.string()).describe('Absent: the stack is the same.') })
+  .describe('The name before the last rename or move.');
+
+const adopted = z.literal(true).describe('The resource was adopted, and edgewise has changed nothing on it since.');
+
 const mark = z.strictObject({
   stack: z.string(),
   name: z.string(),
@@ -92,6 +99,8 @@ const mark = z.strictObject({
   fields: digests.describe('Digest of each field as last applied.'),
   refused,
   switches: optional(switches),
+  former: optional(former),
+  adopted: optional(adopted),
 });
 
 /**
@@ -245,6 +254,8 @@ const markDraft = z
     pending: spec.describe('Fields that have no digest yet, because they contain an id that is known after apply.'),
     refused,
     switches: optional(switches),
+    former: optional(former),
+    adopted: optional(adopted),
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 

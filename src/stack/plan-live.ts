@@ -12,7 +12,13 @@ import { listDeletedIds, listFinishedRotations } from '../plan/compare/done.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { createDestroyState, type KeptPrunes, omitAllDesiredResources, type PlanInput } from '../plan/plan-input.ts';
+import {
+  type AllowedAdopted,
+  createDestroyState,
+  type KeptPrunes,
+  omitAllDesiredResources,
+  type PlanInput,
+} from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
@@ -47,6 +53,11 @@ export interface PlanOptions {
   readonly findTaker?: FindTakingOverStack | undefined;
   /** The other stacks of the repository. Default: those around the stack. */
   readonly others?: OtherStacks | undefined;
+  /**
+   * Addresses of adopted resources that are deleted if their manifests are gone, although edgewise has changed nothing on
+   * them. `asked`: all, because the caller asks a user before the apply. Default: they are kept.
+   */
+  readonly allowAdopted?: AllowedAdopted | undefined;
   /** Why resources without a manifest are kept. Default: they are deleted. */
   readonly keptPrunes?: KeptPrunes | undefined;
   /**
@@ -152,6 +163,7 @@ function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput
     findTaker: request.findTaker,
     others: request.others,
     keptPrunes: request.keptPrunes,
+    allowAdopted: request.allowAdopted,
     isInRun: request.isInRun,
   };
 }

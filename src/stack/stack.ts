@@ -316,13 +316,15 @@ export interface Stack extends AsyncDisposable {
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends ApplyRunOptions,
-    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal'> {
+    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal' | 'allowAdopted'> {
   /** Consents to more deletes than the guard allows. Default: false. */
   readonly allowDeletes?: boolean;
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   readonly allowProtected?: readonly string[];
   /** Names of stacks whose resources may be taken over. Default: no stacks. */
   readonly allowTakeOver?: readonly string[];
+  /** Addresses of credentials and certificates that may be renamed back, and keep what was handed out. Default: no addresses. */
+  readonly allowRenamedBack?: readonly string[];
   /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   readonly allowRejected?: readonly string[];
 }
@@ -410,13 +412,17 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       });
     },
     drift: async ({ onPlanned, ...options } = {}) => {
-      const { plan, input } = await createCheckedLivePlan(await account.open(), planner.createRequest(options));
+      const { plan, input } = await createCheckedLivePlan(
+        await account.open(),
+        planner.createRequest({ ...options, allowAdopted: 'asked' }),
+      );
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
     accept: async (options) => {
       const client = await account.open();
-      return acceptLive(client, planner.createRequest(options), { ...options, validateEdited: parts.validateEdited });
+      const request = planner.createRequest({ ...options, allowAdopted: 'asked' });
+      return acceptLive(client, request, { ...options, validateEdited: parts.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, mayRead });
@@ -566,7 +572,13 @@ interface Run {
 /** Throws for a plan with errors, or with a violation without consent. */
 function refuseBlockedPlan(
   plan: Plan,
-  { allowDeletes = false, allowProtected = [], allowRejected = [], allowTakeOver = [] }: ApplyOptions,
+  {
+    allowDeletes = false,
+    allowProtected = [],
+    allowRejected = [],
+    allowTakeOver = [],
+    allowRenamedBack = [],
+  }: ApplyOptions,
 ): void {
   if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
   refuseViolations(plan.violations, {
@@ -574,6 +586,7 @@ function refuseBlockedPlan(
     protected: allowProtected,
     rejected: allowRejected,
     takeOver: allowTakeOver,
+    renamedBack: allowRenamedBack,
   });
 }
 

@@ -4,6 +4,7 @@ import { isRotatable } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';
+import { LONGEST_NAME } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { computeUtf8ByteLength, isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
@@ -49,12 +50,13 @@ describe('the mark', () => {
   });
 });
 
-/** The length of metadata if its mark names the resource and, for a kind with rotation, the retiring one. */
+/** The length of metadata if its mark names the resource, its former name and, for a kind with rotation, the retiring one. */
 function computeLongestLength(kind: string, id: string, metadata: string): number {
   const { user, mark } = splitMetadata(metadata);
   const retires = { id, at: '9999-12-31T23:59:59Z' };
+  const former = { name: LONGEST_NAME, stack: LONGEST_NAME };
   return computeUtf8ByteLength(
-    renderMetadata(user, { ...assertDefined(mark, 'mark'), id, ...(isRotatable(getKind(kind)) && { retires }) }),
+    renderMetadata(user, { ...assertDefined(mark, 'mark'), id, former, adopted: true, ...(isRotatable(getKind(kind)) && { retires }) }),
   );
 }
 
@@ -69,6 +71,7 @@ function arbitraryMark(): fc.Arbitrary<Mark> {
     name: fc.constantFrom(...NAMES),
     protect: fc.boolean(),
     delivered: fc.boolean(),
+    former: fc.constantFrom(undefined, { name: 'old' }, { name: 'old', stack: 'other' }),
     fields: fc.array(fc.tuple(fc.constantFrom('hostports', 'policy', 'metadata'), digest)).map(Object.fromEntries),
   });
 }

@@ -136,6 +136,14 @@ export const PLAN_OPTIONS: readonly Option[] = [
   ...createSettingOptions(['tokenDirectory', 'tokenCommand']),
   ALLOW_DELETES,
   inTopic(
+    'safety',
+    createRepeatableOption(
+      '--allow-adopted <address>',
+      'delete this resource, which was adopted and never changed, if its manifest is gone',
+      { parse: parseTarget },
+    ),
+  ),
+  inTopic(
     'many-stacks',
     createRepeatableOption(
       '--allow-take-over <stack>',

@@ -127,6 +127,7 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
     ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
     ...(flags.allowTakeOver ?? []).flatMap((stack) => ['--allow-take-over', stack]),
+    ...(flags.allowAdopted ?? []).flatMap((address) => ['--allow-adopted', address]),
     ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),
     ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),
     ...(tokenCommand === undefined ? [] : ['--token-command', JSON.stringify(tokenCommand)]),

@@ -1,3 +1,4 @@
+import { isAsAdopted } from '../../model/mark.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -89,7 +90,13 @@ function findStackRefusal(
 
 /** The flags with what the answer to the question of the apply allows, if it asks. */
 function withAnswer(plan: Plan, flags: PlanFlags & Pick<ApplyFlags, 'yes'>): PlanFlags {
-  return flags.yes === true ? flags : { ...flags, allowTakeOver: listStacksToTakeOver(plan) };
+  if (flags.yes === true) return flags;
+  return { ...flags, allowTakeOver: listStacksToTakeOver(plan), allowRenamedBack: listRenamedBack(plan) };
+}
+
+/** The credentials and certificates that a plan renames back. */
+function listRenamedBack({ violations }: Plan): readonly string[] {
+  return violations.flatMap(({ rule, addresses }) => (rule === 'renamed-back' ? addresses : []));
 }
 
 /** The stacks whose resources a plan takes over, as far as that needs consent. */
@@ -144,10 +151,7 @@ export async function askAndPlanAgain(
   const { run, flags, ready } = applying;
   if (ready.size === 0) return shown;
   if (flags.yes === true) return undefined;
-  await confirm(run, presenter.formatQuestion([...ready.values()], shown), {
-    asked: [...ready.values()],
-    allowed: flags.allowTakeOver ?? [],
-  });
+  await confirm(run, presenter.formatQuestion([...ready.values()], shown), { asked: [...ready.values()], flags });
   const again = await planAgain(applying, shown);
   const differing = again.filter(({ exitCode }, index) => exitCode !== shown[index]?.exitCode);
   if (differing.length === 0 && ready.size > 0) return undefined;
@@ -157,19 +161,47 @@ export async function askAndPlanAgain(
 
 interface Asked {
   readonly asked: readonly PlannedStack[];
-  /** The stacks that `--allow-take-over` names. */
-  readonly allowed: readonly string[];
+  /** The flags with what is allowed without an answer. */
+  readonly flags: Pick<PlanFlags, 'allowTakeOver' | 'allowAdopted'>;
 }
 
+/** What a plan deletes although people made it, and edgewise has changed nothing on it since it was adopted. */
+function listAdoptedToDelete({ mode, changes }: Plan): readonly string[] {
+  if (mode !== 'apply') return [];
+  return changes.flatMap(({ action, address, duplicateOf, live }) =>
+    action === 'delete' &&
+    duplicateOf === undefined &&
+    live !== undefined &&
+    isAsAdopted({ id: live.id, mark: live.mark })
+      ? [address]
+      : [],
+  );
+}
+
+/** The word that is typed for such deletes. */
+const ADOPTED = 'adopted';
+
 /** Asks the user. Who destroys stacks, or takes over resources of others, names them: a yes is typed by habit. */
-async function confirm({ context }: StacksRun, question: string, { asked, allowed }: Asked): Promise<void> {
+async function confirm({ context }: StacksRun, question: string, { asked, flags }: Asked): Promise<void> {
+  const allowed = flags.allowTakeOver ?? [];
   const destroyed = asked.filter(({ plan }) => plan.mode === 'destroy').map(({ plan }) => plan.stack);
   const taken = asked.flatMap(({ plan }) => listStacksToTakeOver(plan)).filter((stack) => !allowed.includes(stack));
   const owners = [...new Set(taken)].sort();
-  const names = [...destroyed, ...owners];
+  const made = asked
+    .flatMap(({ plan }) => listAdoptedToDelete(plan))
+    .filter((address) => flags.allowAdopted?.includes(address) !== true);
+  const names = [...destroyed, ...owners, ...(made.length === 0 ? [] : [ADOPTED])];
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
   const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.map(toPrintable).join(' and ')}.`;
-  const answer = await context.ask(`${question}${taking} Only "${toPrintable(accepted)}" is accepted: `);
+  const kept = [...new Set(asked.flatMap(({ plan }) => listRenamedBack(plan)))].sort();
+  const keeping = kept.length === 0 ? '' : ` These keep what was handed out: ${kept.map(toPrintable).join(', ')}.`;
+  const deleting =
+    made.length === 0
+      ? ''
+      : ` It deletes what was adopted and never changed, which --yes keeps: ${made.map(toPrintable).join(', ')}.`;
+  const answer = await context.ask(
+    `${question}${taking}${keeping}${deleting} Only "${toPrintable(accepted)}" is accepted: `,
+  );
   if (answer?.trim() === accepted) return;
   if (answer === undefined && owners.length > 0)
     throw new StackError(

@@ -15,6 +15,9 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly allowProtected: readonly string[];
   readonly allowRejected?: readonly string[];
   readonly allowTakeOver?: readonly string[];
+  readonly allowAdopted?: readonly string[];
+  /** What an answer allows, and no flag: credentials and certificates that keep what was handed out. */
+  readonly allowRenamedBack?: readonly string[];
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
   /** Files and folders of policies. */
@@ -35,18 +38,31 @@ export function toPlanOptions(
     exclusions: exclude,
     rotate,
     retire,
+    allowAdopted: flags.allowAdopted,
     rehearsal: flags.rehearsal !== false,
   };
 }
 
-function toAllowances({ allowDeletes, allowProtected, allowRejected = [], allowTakeOver = [] }: PlanFlags): Allowances {
+function toAllowances({
+  allowDeletes,
+  allowProtected,
+  allowRejected = [],
+  allowTakeOver = [],
+  allowRenamedBack = [],
+}: PlanFlags): Allowances {
   return {
     deletes: allowDeletes === true,
     protected: allowProtected,
     rejected: allowRejected,
     takeOver: allowTakeOver,
+    renamedBack: allowRenamedBack,
   };
 }
+
+type Consents = Pick<
+  ApplyOptions,
+  'allowDeletes' | 'allowProtected' | 'allowRejected' | 'allowTakeOver' | 'allowRenamedBack'
+>;
 
 /** Like `toAllowances`, but returns options of `stack.apply`. */
 export function toConsentOptions({
@@ -54,8 +70,9 @@ export function toConsentOptions({
   allowProtected,
   allowRejected = [],
   allowTakeOver = [],
-}: PlanFlags): Pick<ApplyOptions, 'allowDeletes' | 'allowProtected' | 'allowRejected' | 'allowTakeOver'> {
-  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected, allowTakeOver };
+  allowRenamedBack = [],
+}: PlanFlags): Consents {
+  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected, allowTakeOver, allowRenamedBack };
 }
 
 export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly SafetyViolation[] {

@@ -86,10 +86,12 @@ export async function applyStacks(
   context: Context,
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
+  // What a plan approves does not depend on whether somebody is asked.
+  const isAsked = flags.yes !== true && flags.approved === undefined;
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), prepared: new Map() };
     const planned = await planEach(run, {
-      options: toPlanOptions(flags, mode),
+      options: { ...toPlanOptions(flags, mode), ...(isAsked && { allowAdopted: 'asked' }) },
       findApproval: approved(run.selected),
       start: async ({ stack }) => {
         for (const warning of await stack.removeTokenLeftovers())

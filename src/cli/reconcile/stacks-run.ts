@@ -393,7 +393,7 @@ export function createOtherStacksLookUps(
   const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);
   return {
-    findTaker: (address) => findTakingOverStack(folder, { tree, address }),
+    findTaker: (address, former) => findTakingOverStack(folder, { tree, address, former }),
     others: createOtherStacks(folder, () => (isOfMany(run) ? [...tree.stacks, ...run.listAround()] : tree.stacks)),
     findPlanned: planned.of(account),
     adviseOnOtherStack: (name) => (isOfMany(run) ? adviseOnUnselectedStack(name, selected) : undefined),

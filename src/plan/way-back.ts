@@ -1,0 +1,222 @@
+import { isRotatable } from '../kinds/kind.ts';
+import { sortByPrecedence } from '../kinds/precedence.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { type Address, toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { findFormerName, isRefusalRecord, isRetiring } from '../model/mark.ts';
+import { hasMarkOf, isOwnedBy } from '../model/ownership.ts';
+import type { SafetyViolation } from '../model/plan.ts';
+import type { OtherStacks } from '../model/stack-tree.ts';
+import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { type ChangeDecision, listPairDifferences } from './decide.ts';
+import { formatLifecycleHint } from './duplicates.ts';
+import type { ResourcePair } from './match.ts';
+
+/**
+ * The way back from a rename or a move: a manifest of the former name is there again, that of the present name is gone,
+ * and it says what is live. Then it is the same resource, as if the manifest had the line `renamed_from`.
+ */
+
+interface WayBackInput {
+  readonly wanted: DesiredState;
+  readonly live: LiveState;
+  readonly others: OtherStacks;
+  /** Whether the resource at an address without a manifest is left alone. */
+  readonly isLeft: (address: Address) => boolean;
+  /** The pairs without the way back. */
+  readonly pairs: readonly ResourcePair[];
+}
+
+interface WayBack {
+  /** The desired state, in which each manifest that gets its resource back names it. */
+  readonly wanted: DesiredState;
+  /** Warnings on resources that had the name of a manifest and are not renamed back. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function findWayBack(input: WayBackInput): WayBack {
+  const { wanted, pairs } = input;
+  const search = new FormerResources(input);
+  const ids = new Map(
+    pairs.flatMap(({ address, desired, live }) => (desired && live ? [[address, live.id] as const] : [])),
+  );
+  const open = new Map(
+    [...wanted.resources].flatMap(([address, resource]) => {
+      const found = search.listFree(resource);
+      return found.length === 0 ? [] : [[address, { resource, found }]];
+    }),
+  );
+  const back = new Map<Address, LiveResource>();
+  // What others refer to may be found after them.
+  for (let before = -1; before < back.size; ) {
+    before = back.size;
+    for (const [address, { resource, found }] of open) {
+      const [only, ...more] = found;
+      const isOpen = only !== undefined && more.length === 0 && !ids.has(address) && search.isHere(only);
+      if (!isOpen || listOtherPaths(resource, only, { ids, wanted }).length > 0) continue;
+      back.set(address, only);
+      ids.set(address, only.id);
+    }
+  }
+  const resources = new Map(
+    Array.from(wanted.resources, ([address, resource]) => {
+      const live = back.get(address);
+      return [address, live === undefined ? resource : withFormerName(resource, live, wanted)];
+    }),
+  );
+  const unclear = [...open].filter(([address]) => !back.has(address));
+  return {
+    wanted: back.size === 0 ? wanted : { ...wanted, resources },
+    diagnostics: unclear.flatMap(([address, { resource, found }]) => {
+      const own = pairs.find((pair) => pair.address === address && pair.desired !== undefined)?.live;
+      return explainUnclear(resource, found, { own, ids, wanted, search }) ?? [];
+    }),
+  };
+}
+
+/** Finds the live resources whose marks say that they had the name of a manifest. */
+class FormerResources {
+  readonly #input: WayBackInput;
+  readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
+  readonly #taken: ReadonlySet<LiveResource | undefined>;
+
+  constructor(input: WayBackInput) {
+    const { wanted, live, pairs } = input;
+    this.#input = input;
+    const former = [...live.resources.values()].flat().flatMap((one) => {
+      const name = findFormerName(one);
+      if (name === undefined || name.stack !== wanted.stack.name || isRetiring(one) || isRefusalRecord(one)) return [];
+      return [{ address: toAddress(one.kind, name.name), one }];
+    });
+    const groups = Map.groupBy(former, ({ address }) => address);
+    this.#byAddress = new Map(Array.from(groups, ([address, all]) => [address, all.map(({ one }) => one)]));
+    this.#taken = new Set(pairs.flatMap(({ desired, live: one }) => (desired === undefined ? [] : [one])));
+  }
+
+  /** The resources that had the name of a manifest, and that no manifest describes now. */
+  listFree({ address, kind, lifecycle: { adopt } }: DesiredResource): readonly LiveResource[] {
+    const isOther = ({ id }: LiveResource): boolean =>
+      adopt !== undefined && adopt !== id && this.#listOfKind(kind).some((one) => one.id === adopt);
+    return (this.#byAddress.get(address) ?? []).filter(
+      (one) => !this.#taken.has(one) && !isOther(one) && this.#isKept(one) && !this.#isDescribed(one),
+    );
+  }
+
+  /** Whether it has the mark of this stack, or of another one that this repository has. */
+  isHere(live: LiveResource): boolean {
+    const { wanted, others } = this.#input;
+    return isOwnedBy(live, wanted.stack.name) || others.has(live.mark?.stack ?? '');
+  }
+
+  #listOfKind(kind: string): readonly LiveResource[] {
+    return this.#input.live.resources.get(kind) ?? [];
+  }
+
+  /** Whether it is the one that its stack keeps, of all with its mark. */
+  #isKept(live: LiveResource): boolean {
+    const { mark } = live;
+    if (mark === undefined) return false;
+    const same = this.#listOfKind(live.kind).filter((one) => hasMarkOf(one, mark));
+    return sortByPrecedence(getKind(live.kind), same)[0] === live;
+  }
+
+  #isDescribed({ kind, mark }: LiveResource): boolean {
+    const { wanted, others, isLeft } = this.#input;
+    const { stack = '', name = '' } = mark ?? {};
+    const address = toAddress(kind, name);
+    if (isOwnedBy({ mark }, wanted.stack.name)) return wanted.resources.has(address) || isLeft(address);
+    return others.listClaiming(stack, address).length > 0;
+  }
+}
+
+interface Compared {
+  readonly ids: ReadonlyMap<string, string>;
+  readonly wanted: DesiredState;
+}
+
+/** The paths at which a manifest differs from a live resource, beside the name and the stack. */
+function listOtherPaths(
+  desired: DesiredResource,
+  live: LiveResource,
+  { ids, wanted: { stack } }: Compared,
+): readonly string[] {
+  const pair = { address: desired.address, kind: getKind(desired.kind), desired, live, by: 'mark' } as const;
+  return listPairDifferences(pair, ids, { stack: stack.name })
+    .map(({ path }) => path)
+    .filter((path) => !path.startsWith('mark.'));
+}
+
+/** The manifest with the line that it would need. */
+function withFormerName(resource: DesiredResource, live: LiveResource, { stack }: DesiredState): DesiredResource {
+  const { renamedFrom: _, takenFrom: __, ...lifecycle } = resource.lifecycle;
+  const { stack: owner = '', name = '' } = live.mark ?? {};
+  const former = isOwnedBy(live, stack.name) ? { renamedFrom: name } : { takenFrom: { stack: owner, name } };
+  return { ...resource, lifecycle: { ...lifecycle, ...former, adopt: undefined, isRenamedBack: true } };
+}
+
+function explainUnclear(
+  resource: DesiredResource,
+  found: readonly LiveResource[],
+  { own, search, ...compared }: Compared & { readonly own: LiveResource | undefined; readonly search: FormerResources },
+): Diagnostic | undefined {
+  const { address } = resource;
+  const [live] = found;
+  if (live === undefined) return undefined;
+  const named = found.map((one) => describePresent(one, compared.wanted)).sort();
+  const warn = (why: string, remedy: string): Diagnostic => ({
+    code: 'predecessor-unclear',
+    severity: 'warning',
+    message: `${named.join(' and ')} had the name ${address} before, and ${named.length === 1 ? 'is' : 'are'} not renamed back: ${why}`,
+    remedy,
+    address,
+    place: resource.locate(['metadata', 'name']),
+  });
+  if (own !== undefined && !isRefusalRecord(own))
+    return warn(`${own.id} has this name`, 'To keep it, restore the manifest of its present name.');
+  const keep = `If it is the same resource, keep it: ${formatLineBack(resource, live, compared.wanted)}`;
+  if (found.length > 1) return warn('it is unclear which of them is meant', keep);
+  const paths = listOtherPaths(resource, live, compared);
+  if (paths.length > 0) return warn(`the manifest differs from it in ${paths.join(', ')}`, keep);
+  // An equal one of a stack that this repository does not have has a warning of its own.
+  return search.isHere(live) ? warn('it waits for what it refers to', keep) : undefined;
+}
+
+function describePresent({ kind, id, mark }: LiveResource, { stack }: DesiredState): string {
+  const address = toAddress(kind, mark?.name ?? '');
+  return isOwnedBy({ mark }, stack.name) ? `${address} (${id})` : `${address} of the stack ${mark?.stack} (${id})`;
+}
+
+/** The line of a manifest that takes a resource back. */
+function formatLineBack(
+  resource: DesiredResource,
+  { mark }: Pick<LiveResource, 'mark'>,
+  { stack }: DesiredState,
+): string {
+  const { stack: owner = '', name = '' } = mark ?? {};
+  const value = isOwnedBy({ mark }, stack.name) ? name : { stack: owner, name };
+  return formatLifecycleHint(resource, { name: 'renamed_from', value });
+}
+
+/** Whether a decision renames a credential or certificate back because of its mark alone. A new one needs no consent. */
+export function keepsSecret({ action, pair: { kind, desired } }: ChangeDecision): boolean {
+  return desired?.lifecycle.isRenamedBack === true && isRotatable(kind) && action !== 'replace';
+}
+
+/**
+ * Credentials are often equal, and one whose token leaked must not live on: so its way back needs an answer, or the line.
+ */
+export function listRenamedBackViolations(
+  decisions: readonly ChangeDecision[],
+  { desired }: { readonly desired: DesiredState },
+): readonly SafetyViolation[] {
+  return decisions.filter(keepsSecret).map(({ pair: { address, kind, live } }) => {
+    const resource = desired.resources.get(address);
+    const line = resource && live && formatLineBack(resource, live, desired);
+    return {
+      rule: 'renamed-back',
+      message: `${address} would be ${live?.id} again, with the ${kind.oneTimeFields.length > 0 ? 'token' : 'certificate'} that it has.`,
+      remedy: `If that has not leaked, answer the question of edgewise apply in a terminal, or ${line}`,
+      addresses: [address],
+    };
+  });
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { splitMetadata } from '../../src/model/mark.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';
+
+const TOKENS = '--token-directory tokens';
+
+/** The kind, the id and the mark of each resource at the service. */
+function listLive({ server }: Workspace): readonly string[] {
+  return Object.entries(server.snapshot().resources ?? {})
+    .flatMap(([kind, all]) =>
+      all.map(({ id, metadata }) => {
+        const { mark } = splitMetadata(String(metadata ?? ''));
+        return `${kind} ${id} ${mark?.stack}/${mark?.name}`;
+      }),
+    )
+    .sort();
+}
+
+function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder.take().flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path}`]));
+}
+
+/** Applies one text after the other, and returns the workspace with what was live after each. */
+async function createHistory(...texts: readonly string[]): Promise<{ workspace: Workspace; states: string[][] }> {
+  const workspace = await createWorkspace({});
+  const states: string[][] = [];
+  for (const text of texts) {
+    await workspace.write({ 'm.yaml': text });
+    const { exitCode, stdout } = await workspace.edgewise(`apply m.yaml --yes ${TOKENS}`);
+    expect(exitCode, stdout).toBe(0);
+    states.push([...listLive(workspace)]);
+  }
+  workspace.recorder.take();
+  return { workspace, states };
+}
+
+const renamed = (text: string, from: string): string => `${text}lifecycle: { renamed_from: ${from} }\n`;
+
+describe('the revert of a rename', () => {
+  it('gives the same resource, and so does the revert of the revert', async () => {
+    const [before, after] = [`${STACK}${toEdge('a', 20001)}`, `${STACK}${toEdge('b', 20001)}`];
+    const { workspace, states } = await createHistory(before, renamed(after, 'a'));
+    const steps = [
+      [before, states[0]],
+      [after, states[1]],
+      [before, states[0]],
+    ] as const;
+    for (const [text, state] of steps) {
+      await workspace.write({ 'm.yaml': text });
+      const plan = await workspace.edgewise('plan m.yaml');
+      expect(plan.stdout).toContain('update: renamed back from TCPEdge/');
+      expect(await workspace.edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
+      expect(listLive(workspace)).toEqual(state);
+      expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH \/edges\/tcp\/edgtcp_\w+$/)]);
+      expect((await workspace.edgewise('plan m.yaml --detailed-exitcode')).exitCode).toBe(0);
+    }
+  });
+});
+
+describe('the revert of a rename of what refers to something', () => {
+  it('follows the references that are renamed with it', async () => {
+    const text = (pool: string, edge: string): string =>
+      [
+        STACK,
+        toManifest('WeightedBackend', pool, { backends: { bkdhr_a: 1 } }),
+        toManifest('TCPEdge', edge, {
+          hostports: ['1.tcp.example.net:20001'],
+          backend: { backend_id: `WeightedBackend/${pool}` },
+        }),
+      ].join('');
+    const line = (name: string): object => ({ lifecycle: { renamed_from: name } });
+    const after = [
+      STACK,
+      toManifest('WeightedBackend', 'lake', { backends: { bkdhr_a: 1 } }, line('pool')),
+      toManifest(
+        'TCPEdge',
+        'b',
+        { hostports: ['1.tcp.example.net:20001'], backend: { backend_id: 'WeightedBackend/lake' } },
+        line('a'),
+      ),
+    ].join('');
+    const { workspace, states } = await createHistory(text('pool', 'a'), after);
+    await workspace.write({ 'm.yaml': text('pool', 'a') });
+    expect((await workspace.edgewise('plan m.yaml')).stdout).toContain('0 to delete, 0 to replace, 2 to update');
+    expect((await workspace.edgewise('apply m.yaml --yes')).exitCode).toBe(0);
+    expect(listLive(workspace)).toEqual(states[0]);
+  });
+});
+
+describe('the revert of a rename of a credential', () => {
+  const [before, after] = [`${STACK}${toCredential('a')}`, `${STACK}${renamed(toCredential('b'), 'a')}`];
+
+  it('needs an answer, and keeps the token then', async () => {
+    const { workspace, states } = await createHistory(before, after);
+    await workspace.write({ 'm.yaml': before });
+    const plan = await workspace.edgewise(`plan m.yaml ${TOKENS}`);
+    expect(plan.exitCode).toBe(5);
+    expect(plan.stdout).toContain('! secrets: keeps its token or certificate: cr_');
+    expect(plan.stdout).toContain('lifecycle: { renamed_from: b }');
+    const refused = await workspace.edgewise(`apply m.yaml --yes --allow-deletes ${TOKENS}`);
+    expect(refused.exitCode).toBe(5);
+    expect(listWrites(workspace)).toEqual([]);
+    const applied = await workspace.edgewise(`apply m.yaml ${TOKENS}`, { answers: ['yes'] });
+    expect(applied.exitCode, applied.stdout).toBe(0);
+    expect(applied.stderr).toContain('These keep what was handed out: Credential/a.');
+    expect(listLive(workspace)).toEqual(states[0]);
+    expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH/)]);
+  });
+
+  it('needs none with the line, or for a new token', async () => {
+    const { workspace, states } = await createHistory(before, after);
+    await workspace.write({ 'm.yaml': `${STACK}${renamed(toCredential('a'), 'b')}` });
+    expect((await workspace.edgewise(`plan m.yaml ${TOKENS}`)).stdout).not.toContain('keeps its token or certificate');
+    await workspace.write({ 'm.yaml': before });
+    const rotated = await workspace.edgewise(`apply m.yaml --yes --rotate Credential/a ${TOKENS}`);
+    expect(rotated.exitCode, rotated.stdout).toBe(0);
+    expect(listLive(workspace)).toHaveLength(1);
+    expect(listLive(workspace)).not.toEqual(states[0]);
+  });
+});
+
+describe('a resource that had the name of a manifest', () => {
+  it('is as any other if a field differs, and the plan prints the line', async () => {
+    const { workspace } = await createHistory(
+      `${STACK}${toEdge('a', 20001)}`,
+      `${STACK}${renamed(toEdge('b', 20001), 'a')}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${toEdge('a', 20002)}` });
+    const { stdout } = await workspace.edgewise('plan m.yaml');
+    expect(stdout).toContain('1 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create');
+    expect(stdout).toMatch(
+      /TCPEdge\/b \(edgtcp_\w+\) had the name TCPEdge\/a before, and is not renamed back: the manifest differs from it in hostports/,
+    );
+    expect(stdout).toContain('lifecycle: { renamed_from: b }');
+    expect(stdout.match(/predecessor-unclear/g)).toHaveLength(1);
+  });
+
+  it('does not become that of a manifest that has one', async () => {
+    const { workspace } = await createHistory(
+      `${STACK}${toEdge('a', 20001)}`,
+      `${STACK}${renamed(toEdge('b', 20001), 'a')}`,
+      `${STACK}${toEdge('b', 20001)}${toEdge('a', 20002)}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${toEdge('a', 20002)}` });
+    const { stdout } = await workspace.edgewise('plan m.yaml');
+    expect(stdout).toMatch(/is not renamed back: edgtcp_\w+ has this name/);
+    expect(stdout).toContain('1 to delete, 0 to replace, 0 to update');
+  });
+
+  it('is unclear if there are two', async () => {
+    const pool = (name: string): string => toManifest('WeightedBackend', name, { backends: { bkdhr_a: 1 } });
+    const line = (name: string, from: string): string =>
+      toManifest('WeightedBackend', name, { backends: { bkdhr_a: 1 } }, { lifecycle: { renamed_from: from } });
+    const { workspace } = await createHistory(
+      `${STACK}${pool('a')}`,
+      `${STACK}${line('b', 'a')}`,
+      `${STACK}${pool('b')}${pool('a')}`,
+      `${STACK}${pool('b')}${line('c', 'a')}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${pool('a')}` });
+    const { stdout } = await workspace.edgewise('plan m.yaml');
+    expect(stdout).toMatch(
+      /WeightedBackend\/b \(bkdwd_\w+\) and WeightedBackend\/c \(bkdwd_\w+\) had the name WeightedBackend\/a before, and are not renamed back: it is unclear/,
+    );
+    expect(stdout).toContain('2 to delete, 0 to replace, 0 to update, 0 to adopt, 1 to create');
+  });
+});
+
+describe('the revert of a move to another stack', () => {
+  const toStack = (name: string): string => STACK.replace('name: test', `name: ${name}`);
+  const moved = (text: string): string => `${text}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
+
+  async function createMove(text: string): Promise<Workspace> {
+    const stays = toEdge('stays', 20009);
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${text}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${stays}`,
+    });
+    const apply = async (): Promise<void> => {
+      const { exitCode, stdout } = await workspace.edgewise(`apply -R live --yes --allow-deletes ${TOKENS}`);
+      expect(exitCode, stdout).toBe(0);
+    };
+    await apply();
+    await workspace.write({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/b/edgewise.yaml': `${toStack('b')}${stays}${moved(text)}`,
+    });
+    await apply();
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${text}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${stays}`,
+    });
+    workspace.recorder.take();
+    return workspace;
+  }
+
+  it('gives the same resource, with consent, and each stack alone keeps it', async () => {
+    const workspace = await createMove(toEdge('x', 20001));
+    const alone = await workspace.edgewise('apply live/b --yes');
+    expect(alone.stdout).toContain('kept-for-hand-over');
+    const refused = await workspace.edgewise('apply live/a --yes');
+    expect(refused).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('--allow-take-over b') });
+    expect(listWrites(workspace)).toEqual([]);
+    const applied = await workspace.edgewise('apply -R live --yes --allow-take-over b');
+    expect(applied.exitCode, applied.stdout).toBe(0);
+    expect(applied.stdout).toContain('take over: back from the stack b, where it is TCPEdge/x');
+    expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH/)]);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('needs an answer too for a credential', async () => {
+    const workspace = await createMove(toCredential('x'));
+    const state = listLive(workspace);
+    const refused = await workspace.edgewise(`apply -R live --yes --allow-take-over b --allow-deletes ${TOKENS}`);
+    expect(refused.exitCode).toBe(5);
+    expect(refused.stdout).toContain('lifecycle: { renamed_from: { stack: b, name: x } }');
+    expect(listWrites(workspace)).toEqual([]);
+    const applied = await workspace.edgewise(`apply -R live ${TOKENS}`, { answers: ['b'] });
+    expect(applied.exitCode, applied.stdout).toBe(0);
+    expect(listLive(workspace)).toEqual(state.map((one) => one.replace('b/x', 'a/x')));
+  });
+
+  it('moves nothing that differs, and nothing while the other stack describes it or is not here', async () => {
+    const workspace = await createMove(toEdge('x', 20001));
+    await workspace.write({ 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20002)}` });
+    const differs = await workspace.edgewise('plan live/a --allow-take-over b');
+    expect(differs.stdout).toContain('had the name TCPEdge/x before, and is not renamed back: the manifest differs');
+    expect(differs.stdout).toContain('0 to adopt, 1 to create');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20001)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${toEdge('stays', 20009)}${toEdge('x', 20001)}`,
+    });
+    expect((await workspace.edgewise('plan live/a --allow-take-over b')).stdout).not.toContain('to take over');
+    await workspace.write({ 'live/b/edgewise.yaml': toStack('c') });
+    expect((await workspace.edgewise('plan live/a --allow-take-over b')).stdout).not.toContain('to take over');
+  });
+});

@@ -69,7 +69,7 @@ export const DIAGNOSTIC_CODES = {
   'dependency-blocked': 'A stack of the run is not applied, because one that it depends on is not.',
   'secret-missing': 'An apply of the plan needs a secret that is not set, or not offered, where the plan was made.',
   'kept-for-hand-over': 'A resource in no manifest is kept, because another stack takes it over.',
-  'kept-prune': 'A resource in no manifest is kept, because another stack of the run is unknown.',
+  'kept-prune': 'A resource in no manifest is kept: another stack of the run is unknown, or it is as it was adopted.',
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'claimed-elsewhere':
     'A unique value that a manifest claims is claimed by a live resource that the plan does not change.',

@@ -192,8 +192,8 @@ describe('the owner of a deleted resource', () => {
   it('never takes the space of the metadata of the user', async () => {
     const filled = (size: number) => readGone(toOwned('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
     // The mark without an owner still fits, and the manifest is valid.
-    expect(await filled(3800)).toBe('short');
-    expect(await filled(3920)).toBe('from-metadata');
+    expect(await filled(3625)).toBe('short');
+    expect(await filled(3745)).toBe('from-metadata');
   });
 });
 

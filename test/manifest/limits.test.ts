@@ -15,11 +15,14 @@ describe('a text', () => {
   });
 });
 
+/** What a rename, a move and an adoption add to a mark. */
+const LATER = { former: { name: 'x'.repeat(63), stack: 'x'.repeat(63) }, adopted: true } as const;
+
 describe('metadata', () => {
   const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: production }\n---\n';
   const fields = { hostports: 'xxxxxx', metadata: 'xxxxxx', policy: '' };
   const id = `edgtcp_${'x'.repeat(27)}`;
-  const mark = { stack: 'production', name: 'a', protect: true, delivered: false, id, fields };
+  const mark = { stack: 'production', name: 'a', protect: true, delivered: false, id, fields, ...LATER };
   const free = 4096 - renderMetadata({ t: '' }, mark).length;
   const withText = (length: number) =>
     `${stack}${toEdgeText(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
@@ -37,11 +40,11 @@ describe('metadata', () => {
     ]);
   });
 
-  it('of a credential leaves room for its delivery and the old one that retires', () => {
+  it('of a credential leaves room for its delivery, the old one that retires, and a former name', () => {
     const name = { stack: '', name: 'a', protect: false, fields: { metadata: 'xxxxxx' } };
     const id = `cr_${'x'.repeat(27)}`;
     const retires = { id, at: '2026-01-01T00:00:00Z' };
-    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, retires }).length;
+    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true, id, retires, ...LATER }).length;
     const withLength = (length: number) =>
       `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\nspec: { metadata: { t: ${'x'.repeat(length)} } }\n`;
     expect(explain(withLength(room))).toEqual([]);

@@ -266,7 +266,14 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(listJobs(await run(repository, 'web', isProtected))).toEqual(['PASS edgewise-plan']);
     const merged = await run(repository, 'push', isProtected);
     expect(listJobs(merged)).toEqual(['FAIL edgewise-plan']);
-    expect(merged.output).toContain('allow-take-over, exclude and allow-deletes count only in a pipeline');
+    expect(merged.output).toContain('allow-take-over, allow-adopted, exclude and allow-deletes count only in a pipeline');
+  }, 120_000);
+
+  it('takes consent to the delete of what was adopted in the same way', async () => {
+    const repository = await createRepository({ package: archive, 'allow-adopted': 'TCPEdge/clicked' });
+    const isProtected = ['--variable', 'CI_COMMIT_REF_PROTECTED=true'];
+    expect(listJobs(await run(repository, 'web', isProtected))).toEqual(['PASS edgewise-plan']);
+    expect(listJobs(await run(repository, 'push', isProtected))).toEqual(['FAIL edgewise-plan']);
   }, 120_000);
 
   it('proposes drift as a merge request whose text is the report, in the job of the page', async () => {

@@ -38,6 +38,8 @@ export interface Context extends Host {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
   readonly inputs?: InputFileSet;
+  /** The absolute path of the file that the user started. Absent: unknown. */
+  readonly program?: string | undefined;
   /** Ends the process without waiting for open requests or files. */
   readonly exitNow: (code: number) => void;
 }

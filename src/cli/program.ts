@@ -28,6 +28,7 @@ function createProcessContext(cwd: string): Context {
     },
     ask: (question) => createPrompt({ input: process.stdin, output: findTerminal(), onInterrupt })(question),
     onInterrupt,
+    program: process.argv[1],
     exitNow: (code) => process.exit(code),
     rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
     listMissingManifests: async (...asked) =>

@@ -109,6 +109,8 @@ export interface TextStyleOptions {
   readonly compact?: boolean;
   /** Quotes a manifest. Absent: only positions are shown. Formats for programs quote nothing. */
   readonly excerpts?: Excerpts | undefined;
+  /** Returns how the user can call edgewise, such as `npx --no-install edgewise`. Absent: remedies say `edgewise`. */
+  readonly findInvocation?: (() => string) | undefined;
 }
 
 export interface DiagnosticCodeDescription {

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/layout.ts';
 import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
 import { findFileUpward } from '../../files/owners.ts';
@@ -127,29 +126,4 @@ export function chooseEditorSchema(folder: string, { defaults, ...context }: Edi
 interface EditorSchemaOptions extends Pick<Context, 'cwd' | 'uid' | 'root'> {
   /** Folders of the Stack around the folder, and of the Defaults above it, nearest first. */
   readonly defaults: readonly string[];
-}
-
-const NAMES = ['edgewise', 'edgewise.cmd'];
-
-/**
- * Returns how the user can call edgewise in the working folder. Chooses npx if edgewise is not on PATH, and npx either
- * started this run or would find edgewise in a `node_modules` here or above. Ignores folders that npm adds to PATH only
- * for this command. `--no-install` keeps npx from running a package of that name from a registry.
- */
-export function detectInvocation(
-  context: Pick<Context, 'env' | 'cwd' | 'uid' | 'root'>,
-): 'edgewise' | 'npx --no-install edgewise' {
-  const { env, cwd } = context;
-  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  if (folders.some((folder) => !isOfNpm(folder) && hasCommand(resolve(cwd, folder)))) return 'edgewise';
-  const isInstalled = NAMES.some((name) => findFileUpward(cwd, `node_modules/.bin/${name}`, context) !== undefined);
-  return env['npm_command'] === 'exec' || isInstalled ? 'npx --no-install edgewise' : 'edgewise';
-}
-
-function isOfNpm(folder: string): boolean {
-  return basename(folder) === '.bin' && basename(dirname(folder)) === 'node_modules';
-}
-
-function hasCommand(folder: string): boolean {
-  return NAMES.some((name) => existsSync(join(folder, name)));
 }

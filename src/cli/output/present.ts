@@ -5,6 +5,7 @@ import type { SettingValue } from '../../settings/table.ts';
 import { type ManifestTrustFlags, readSetting } from '../../stack/settings.ts';
 import type { Context, OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { detectInvocation } from './invocation.ts';
 
 /** A flag `--report FORMAT=FILE`. */
 export interface ReportFileTarget {
@@ -28,15 +29,18 @@ export const TEXT_ONLY_FORMAT_FLAGS: FormatFlags = { format: 'text', color: true
 /** Returns options for text. Colours need a terminal; NO_COLOR, --no-color and TERM=dumb disable them. */
 export function getTextOptions(
   output: OutputStream,
-  { env, stderr, quoted }: Pick<Context, 'env' | 'stderr' | 'quoted'>,
+  context: Pick<Context, 'env' | 'stderr' | 'quoted' | 'cwd' | 'uid' | 'root' | 'program'>,
   flags: FormatFlags,
 ): TextStyleOptions {
+  const { env, stderr, quoted } = context;
   const wantsColor = flags.color && findSetting('color', { env }) === undefined && env['TERM'] !== 'dumb';
   return {
     color: wantsColor && output.isTerminal,
     width: output.isTerminal ? output.columns() : 0,
     verbose: flags.verbose === true,
     compact: flags.compact === true,
+    // What is read elsewhere is not as edgewise was started here.
+    findInvocation: output === stderr || flags.format === 'text' ? () => detectInvocation(context) : undefined,
     excerpts: output === stderr ? quoted?.stderr : quoted?.reports,
   };
 }

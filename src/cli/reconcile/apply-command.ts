@@ -6,7 +6,7 @@ import { findSetting, getFlagWord } from '../../settings/resolve.ts';
 import { NAMED_SETTINGS } from '../../settings/table.ts';
 import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { detectInvocation } from '../output/new-files.ts';
+import { detectInvocation } from '../output/invocation.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */

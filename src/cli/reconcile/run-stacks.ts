@@ -25,7 +25,7 @@ import { refuseToWriteUntrusted, resolveServiceSettings } from '../../stack/sett
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { detectInvocation } from '../output/new-files.ts';
+import { detectInvocation } from '../output/invocation.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { createApplyCommandLine } from './apply-command.ts';
 import {

@@ -16,7 +16,7 @@ import {
 } from '../document.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
 import { countColumns } from '../view/escape.ts';
-import { listPlaceLines } from '../view/finding-wording.ts';
+import { listPlaceLines, nameCalls } from '../view/finding-wording.ts';
 import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
 import { listEntryLines } from './entries.ts';
 import { renderFindingLines, renderFindingTextLines } from './findings.ts';
@@ -71,7 +71,7 @@ function listBlockParagraphs(
     case 'findings':
       return block.findings.map((one) => renderFindingLines(one, options));
     case 'error':
-      return [renderError(block)];
+      return [renderError(block, options)];
     case 'messages':
       return [renderMessages(block, options)];
     case 'list':
@@ -85,8 +85,8 @@ function listBlockParagraphs(
   }
 }
 
-function renderError({ lines, remedy }: ErrorBlock): readonly string[] {
-  return [`edgewise: ${lines.join('\n')}`, ...(remedy === undefined ? [] : [remedy])];
+function renderError({ lines, remedy }: ErrorBlock, { findInvocation }: TextStyleOptions): readonly string[] {
+  return [`edgewise: ${lines.join('\n')}`, ...(remedy === undefined ? [] : [nameCalls(remedy, findInvocation)])];
 }
 
 function renderMessages(

@@ -72,7 +72,7 @@ const MAX_LISTED = 10;
  */
 export function listFindingLines(
   finding: ShownFinding,
-  { excerpts }: Pick<FormatOptions, 'excerpts'>,
+  { excerpts, findInvocation }: Pick<FormatOptions, 'excerpts' | 'findInvocation'>,
 ): readonly FindingTextLine[] {
   const { level, nature, rule, message, remedy, place, related = [] } = finding;
   const addresses = listUnmentionedAddresses(finding);
@@ -86,11 +86,20 @@ export function listFindingLines(
       { role: 'note', label: '  note:', text: one.message },
       ...listPlaceLines(one.place, { excerpts }),
     ]),
-    ...(remedy === undefined ? [] : formatRemedyLines(remedy)),
+    ...(remedy === undefined ? [] : formatRemedyLines(nameCalls(remedy, findInvocation))),
     ...listLines(place && excerpts?.renderCorrected(place)).map(
       (text) => ({ role: 'excerpt', label: ' ', text }) as const,
     ),
   ];
+}
+
+/** Matches `edgewise` where a command or an option follows, and no verb of a sentence. */
+const CALL =
+  /(?<![\w./-])edgewise (?=(?:abuse-report|accept|apply|completion|destroy|diff|drift|explain|export|get|help|init|plan|post|release|schema|serve|show|stacks|test-policy|validate)\b|--)/g;
+
+/** Says in a remedy how the user can call edgewise, so that its commands can be copied. */
+export function nameCalls(remedy: string, findInvocation: FormatOptions['findInvocation']): string {
+  return findInvocation === undefined ? remedy : remedy.replace(CALL, () => `${findInvocation()} `);
 }
 
 /** Lines of a remedy: a sentence, then lines for the user to copy. The text must be printable. */

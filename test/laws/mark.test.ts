@@ -56,7 +56,13 @@ function computeLongestLength(kind: string, id: string, metadata: string): numbe
   const retires = { id, at: '9999-12-31T23:59:59Z' };
   const former = { name: LONGEST_NAME, stack: LONGEST_NAME };
   return computeUtf8ByteLength(
-    renderMetadata(user, { ...assertDefined(mark, 'mark'), id, former, adopted: true, ...(isRotatable(getKind(kind)) && { retires }) }),
+    renderMetadata(user, {
+      ...assertDefined(mark, 'mark'),
+      id,
+      former,
+      adopted: true,
+      ...(isRotatable(getKind(kind)) && { retires }),
+    }),
   );
 }
 

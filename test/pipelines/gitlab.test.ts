@@ -266,7 +266,9 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(listJobs(await run(repository, 'web', isProtected))).toEqual(['PASS edgewise-plan']);
     const merged = await run(repository, 'push', isProtected);
     expect(listJobs(merged)).toEqual(['FAIL edgewise-plan']);
-    expect(merged.output).toContain('allow-take-over, allow-adopted, exclude and allow-deletes count only in a pipeline');
+    expect(merged.output).toContain(
+      'allow-take-over, allow-adopted, exclude and allow-deletes count only in a pipeline',
+    );
   }, 120_000);
 
   it('takes consent to the delete of what was adopted in the same way', async () => {

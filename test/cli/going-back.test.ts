@@ -112,7 +112,8 @@ function listIds({ server }: Workspace): readonly string[] {
 /** The first cells of the table on the page. */
 function listRows(): readonly string[] {
   const page = readFileSync('docs/how-to/going-back.md', 'utf8');
-  return Array.from(page.matchAll(/^\| ([^|]+?) \|/gm), ([, first = '']) => first).filter(
+  const [table = ''] = page.split('\n## ');
+  return Array.from(table.matchAll(/^\| ([^|]+?) \|/gm), ([, first = '']) => first).filter(
     (first) => !/^(?:-+|What was merged)$/.test(first),
   );
 }

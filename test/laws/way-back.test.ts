@@ -125,7 +125,7 @@ async function play(
     const plan = await workspace.edgewise(`plan -R live ${CONSENTS} --format json`);
     const { exitCode, stdout, stderr } = await workspace.edgewise(`apply -R live ${CONSENTS}`, { answers: ['yes'] });
     if (exitCode === 5 && isEdited) {
-      // What moved and changed at once is refused as long as the other one has its unique value: a person writes the line.
+      // Refused: the present one keeps its unique value, and the plan prints the line.
       expect(stdout).toContain('refused[claimed-elsewhere]');
       expect([...before.keys()].filter((id) => !listOwners(workspace).has(id))).toEqual([]);
       return;

@@ -12,6 +12,7 @@ import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { findUndoneDeletes } from './confirm-deletes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
+import { KeptMarks } from './kept-marks.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
@@ -212,6 +213,7 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
     },
     now,
     ids: new Map(context.ids),
+    keptMarks: new KeptMarks(readIds?.prefixesWithoutMetadata),
     lostMarks: new Map(),
     otherTexts: new Set(),
     unrecorded: new Set(),
@@ -263,7 +265,7 @@ function createSettleContext(
     known: listKnownIds(plan),
     sleep: (ms: number) => sleep(ms, signal),
   };
-  return { duplicates, remove: requests.remove, note };
+  return { duplicates, remove: requests.remove, read: requests.read, sleep: duplicates.sleep, note };
 }
 
 /**

@@ -43,6 +43,11 @@ export class ConcurrentChangeDetector {
     return this.#before.get(id)?.spec;
   }
 
+  /** Whether a resource had a mark when the plan was made. */
+  hadMark(id: string): boolean {
+    return this.#before.get(id)?.mark !== undefined;
+  }
+
   /**
    * Compares the resource in the response to a write with the same resource in the plan. Returns a warning with the
    * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not

@@ -376,6 +376,10 @@ const TOGETHER = 'Run only one apply of a stack at a time.';
 interface TakeBackContext {
   /** Deletes a resource that this run created. Rejects as the client does. */
   readonly remove: (made: CreatedResource) => Promise<void>;
+  /** Reads a resource. Absent in a rehearsal. */
+  readonly read: ((write: CreateWrite, id: string) => Promise<LiveResource>) | undefined;
+  /** Resolves after `ms`, or as soon as the run is interrupted. */
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
@@ -389,11 +393,27 @@ export async function deleteOwnCreation(
   const { id } = made;
   try {
     await context.remove(made);
-    return `${id}, which this run created, was then deleted`;
+    if (!(await isStillShown(made, context))) return `${id}, which this run created, was then deleted`;
+    return `${id}, which this run created, is still there, although the service answered its DELETE with success. ${otherwise}`;
   } catch (error) {
     if (!isExternalError(error)) throw error;
     if (error instanceof ApiError && error.response.status === 404)
       return `${id}, which this run created, no longer exists`;
     return `${id}, which this run created, could not be deleted (${error.message}). ${otherwise}`;
   }
+}
+
+/** Whether the service shows a resource whose DELETE it answered with success, for half a minute. */
+async function isStillShown({ write, id }: CreatedResource, { read, sleep }: TakeBackContext): Promise<boolean> {
+  if (read === undefined) return false;
+  for (const pauseMs of [0, ...PAUSES_MS]) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    try {
+      await read(write, id);
+    } catch (error) {
+      if (isExternalError(error)) return false;
+      throw error;
+    }
+  }
+  return true;
 }

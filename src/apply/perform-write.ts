@@ -42,6 +42,7 @@ import {
   type SentCreation,
   startCreation,
 } from './judge-creation.ts';
+import { type KeptMarks, keepsMark } from './kept-marks.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, type Exchanged, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
@@ -61,6 +62,7 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
+  readonly keptMarks: KeptMarks;
   /** By the name of a kind, the resource that lost its mark when it was updated. Nothing more is sent to these kinds. */
   readonly lostMarks: Map<string, Address>;
   /** Fields of which the run has said that the service keeps another text, as `Kind/name field`. */
@@ -106,7 +108,7 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
-  if (isCreate(write)) return sendCreate(write, context);
+  if (isCreate(write)) return context.keptMarks.createInTurn(getKind(write.kind), () => sendCreate(write, context));
   if (!isOfDelivery(write)) return sendWrite(write, context);
   const failure = await context.deliveries.finish(write.address);
   return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
@@ -122,7 +124,8 @@ async function sendWrite(write: Write, context: WriteContext): Promise<Outcome> 
   const exchanged = await exchangeWrite(write, context);
   if (exchanged === undefined) return createInterrupted(write);
   const { live } = exchanged;
-  if (live !== undefined && isMarkLost(write, live)) return createFailedOutcome(write, describeLostMark(write, live));
+  if (live !== undefined && isMarkLost(write, live, context))
+    return createFailedOutcome(write, describeLostMark(write, live));
   // The response to a PATCH contains the whole resource, so it also shows changes by other clients.
   const isWhole = live !== undefined && write.method === 'PATCH';
   const concurrentChange = isWhole ? context.concurrentChanges.find(write, live) : undefined;
@@ -131,11 +134,17 @@ async function sendWrite(write: Write, context: WriteContext): Promise<Outcome> 
   return outcome.outcome === 'applied' && isWhole ? { ...outcome, computed: live.computed } : outcome;
 }
 
-function isMarkLost({ method, module, mark }: Write, live: LiveResource): boolean {
-  return method === 'PATCH' && module === undefined && mark !== undefined && live.mark === undefined;
+/** Whether a resource has no mark after an update that sets the mark, or that should leave it as it is. */
+function isMarkLost(
+  { method, module, mark, purpose }: Write,
+  live: LiveResource,
+  { concurrentChanges }: WriteContext,
+): boolean {
+  if (method !== 'PATCH' || module !== undefined || purpose === 'release' || live.mark !== undefined) return false;
+  return mark !== undefined || concurrentChanges.hadMark(live.id);
 }
 
-function describeLostMark({ kind }: Write, { id }: LiveResource): string {
+function describeLostMark({ kind }: Write, { id }: Pick<LiveResource, 'id'>): string {
   return `the update removed the mark of ${id}: the service replaces the resource instead of changing the fields that are sent. Nothing more is sent to ${kind} in this run. Adopt it with lifecycle.adopt: ${id} if the service is corrected`;
 }
 
@@ -166,8 +175,8 @@ async function exchangeWrite(
     if (answer === null || sent.body === undefined) return;
     live = settle.duplicates.lookUps.readResponseBody(write, answer);
     // The response may leave the mark out, or the service may have replaced the resource where it should have merged.
-    if (isMarkLost(write, live)) live = (await requests.read?.(write, live.id)) ?? live;
-    if (isMarkLost(write, live)) context.lostMarks.set(write.kind, write.address);
+    if (isMarkLost(write, live, context)) live = (await requests.read?.(write, live.id)) ?? live;
+    if (isMarkLost(write, live, context)) context.lostMarks.set(write.kind, write.address);
   };
   const exchanged = await requests.send(write, resolve, { reliance: reliances?.find(write, ids), check });
   return exchanged && { sent: exchanged.sent, live };
@@ -217,7 +226,7 @@ async function recordDelivery(write: MarkWrite, context: WriteContext): Promise<
     if (exchanged === undefined) return createInterrupted(write);
     const { live } = exchanged;
     // What was delivered is in use, so it is not taken back.
-    if (live !== undefined && isMarkLost(write, live)) {
+    if (live !== undefined && isMarkLost(write, live, context)) {
       const message = `its token was delivered, so ${live.id} stays; but ${describeLostMark(write, live)}`;
       return createWithdrawnOutcome(write, { message, isUnmanageable: true });
     }
@@ -411,10 +420,13 @@ async function lookUpTwice(
  * apply would leave another valid one. The next plan knows of the difference (see `Refusal`).
  */
 async function verifyCreation(
-  { write, request: { body } }: SentCreation,
+  created: SentCreation,
   { live, token }: { readonly live: LiveResource; readonly token: string | undefined },
-  { settle, requests, concurrentChanges }: WriteContext,
+  context: WriteContext,
 ): Promise<Withdrawal | undefined> {
+  const { settle, requests, concurrentChanges } = context;
+  const { write, request } = created;
+  const { body } = request;
   const kind = getKind(write.kind);
   const [field] = kind.oneTimeFields;
   const made = { write, id: live.id };
@@ -427,14 +439,33 @@ async function verifyCreation(
     const fields = isHidden ? [] : listRefusedFields(write, { body, live });
     const replaced = concurrentChanges.findReplaced(write.address);
     const refusal = { write, body, live, fields, replaced };
-    if (await recordRefusalInItself(refusal, requests))
+    const own = await recordRefusalInItself(refusal, requests);
+    if (own === 'kept')
       return { message: [...failures, `nothing was delivered; ${live.id} is kept as a record of this`].join('; ') };
     const message = await deleteOwnCreation(made, settle, 'Delete it by hand, unless the next plan deletes it');
-    await recordRefusalInReplaced(refusal, requests);
-    return { message: [...failures, message].join('; ') };
+    const lost = replaced !== undefined && (await recordRefusalInReplaced(refusal, requests)) === 'lost' && replaced;
+    if (lost) context.lostMarks.set(write.kind, write.address);
+    const said = [...failures, message, ...(lost ? [describeLostMark(write, lost)] : [])];
+    return { message: said.join('; '), ...(own === 'lost' && { isUnmanageable: true }) };
   }
-  return field === undefined ? undefined : withdrawCredentialIfDuplicate(made, settle);
+  const duplicate = field === undefined ? undefined : await withdrawCredentialIfDuplicate(made, settle);
+  return duplicate ?? takeBackIfMarkIsLost(created, live.id, context);
 }
+
+/** Writes the mark of a new resource once more, if it is unknown whether the service keeps it. */
+async function takeBackIfMarkIsLost(
+  created: SentCreation,
+  id: string,
+  { keptMarks, requests, recording }: WriteContext,
+): Promise<Withdrawal | undefined> {
+  const kind = getKind(created.write.kind);
+  if (!keptMarks.isDoubtful(kind)) return undefined;
+  const isKept = await keepsMark(created, id, requests);
+  if (isKept === true) keptMarks.noteKept(kind);
+  return isKept === false ? takeBackUnmarked({ write: created.write, id }, DROPPED, recording) : undefined;
+}
+
+const DROPPED = 'the service dropped the mark when it was written for the second time';
 
 /** The fields that the service stored otherwise. Empty if it also lost the mark, without which nothing is recorded. */
 function listRefusedFields(write: CreateWrite, shown: ComparedResponse): readonly string[] {

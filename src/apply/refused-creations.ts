@@ -28,28 +28,28 @@ export interface Refusal {
   readonly replaced: PlannedLive | undefined;
 }
 
-/** Records a refusal in the mark of the replaced resource. Does nothing if that fails: then the next apply tries again. */
+/** Whether the service keeps the record of a refusal. `failed`: none was written. `lost`: it dropped the mark instead. */
+type Recorded = 'kept' | 'failed' | 'lost';
+
+/** Records a refusal in the mark of the replaced resource. If that fails, the next apply tries again. */
 export async function recordRefusalInReplaced(
   { replaced, ...refusal }: Refusal,
   requests: ApplyRequests,
-): Promise<void> {
+): Promise<Recorded> {
   const { write, live } = refusal;
-  if (replaced === undefined || refusal.fields.length === 0) return;
+  if (replaced === undefined || refusal.fields.length === 0) return 'failed';
   const prepare = (shown: LiveResource) => createBody(shown, refusal);
   const body = createBody(replaced, { ...refusal, live });
-  if (body !== undefined) await record(requests, write, { id: replaced.id, body, prepare });
+  return body === undefined ? 'failed' : record(requests, write, { id: replaced.id, body, prepare });
 }
 
-/**
- * Records the refusal of the first creation for an address in its own mark. Returns whether it did: the resource then
- * stays.
- */
-export async function recordRefusalInItself(refusal: Refusal, requests: ApplyRequests): Promise<boolean> {
+/** Records the refusal of the first creation for an address in its own mark. If that is kept, the resource stays. */
+export async function recordRefusalInItself(refusal: Refusal, requests: ApplyRequests): Promise<Recorded> {
   const { write, body: sent = {}, live, fields, replaced } = refusal;
-  if (replaced !== undefined || fields.length === 0) return false;
-  if (!hasToken(getKind(write.kind)) && permitsMore(refusal, sent)) return false;
+  if (replaced !== undefined || fields.length === 0) return 'failed';
+  if (!hasToken(getKind(write.kind)) && permitsMore(refusal, sent)) return 'failed';
   const body = createBody(live, { ...refusal, isRecord: true });
-  return body !== undefined && (await record(requests, write, { id: live.id, body }));
+  return body === undefined ? 'failed' : record(requests, write, { id: live.id, body });
 }
 
 /** Whether a certificate admits more callers than was asked for, permits them more, or is valid for longer. */
@@ -78,12 +78,13 @@ async function record(
   requests: ApplyRequests,
   write: CreateWrite,
   { id, body, prepare }: RecordTarget,
-): Promise<boolean> {
+): Promise<Recorded> {
   try {
     const again = prepare && ((shown: LiveResource) => prepare(shown) ?? body);
-    return (await requests.record(write, id, { body, ...(again && { prepare: again }) })) !== null;
+    const live = await requests.record(write, id, { body, ...(again && { prepare: again }) });
+    return hasMarkOf(live, write.mark) ? 'kept' : 'lost';
   } catch (error) {
-    if (isExternalError(error)) return false;
+    if (isExternalError(error)) return 'failed';
     throw error;
   }
 }

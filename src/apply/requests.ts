@@ -54,10 +54,10 @@ export interface ApplyRequests {
   readonly read: ((write: Write, id: string) => Promise<LiveResource>) | undefined;
   readonly remove: (made: CreatedResource) => Promise<void>;
   /**
-   * Sends a PATCH that records in the mark of a resource what the service did. `prepare`: returns the body, given the
-   * state of the resource if it had to be read again.
+   * Sends a PATCH with the mark of a resource. `prepare`: returns the body, given the state of the resource if it had to be
+   * read again. Returns the resource in the response or, if that has no mark, in the response to a GET.
    */
-  readonly record: (write: Write, id: string, recording: Recording) => Promise<JsonObject | null>;
+  readonly record: (write: Write, id: string, recording: Recording) => Promise<LiveResource>;
   /** Marks a credential as undelivered. */
   readonly markUndelivered: (name: Kind['name'], marked: LiveResource) => Promise<void>;
 }
@@ -70,6 +70,14 @@ interface Recording {
 export function createApplyRequests(context: RequestContext): ApplyRequests {
   const { client, signal } = context;
   const { get } = client;
+  const read: ApplyRequests['read'] =
+    get &&
+    (async ({ kind: name }, id) => {
+      const kind = getKind(name);
+      const path = toResourcePath(kind, { id });
+      const json = await sendAside(context, `GET ${path}`, () => get(path, signal));
+      return readResource(kind, parseListedResource(kind, json, { place: `GET ${path}: the resource` }).json);
+    });
   return {
     send: (write, resolve, { reliance, check } = {}) =>
       client.limit(async () => {
@@ -81,15 +89,8 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
       }),
     list: (kind) => sendAside(context, `GET ${kind.path}`, () => client.list(kind, undefined, signal)),
     listNewest: get && ((kind) => listNewest(context, kind, get)),
-    read:
-      get &&
-      (async ({ kind: name }, id) => {
-        const kind = getKind(name);
-        const path = toResourcePath(kind, { id });
-        const json = await sendAside(context, `GET ${path}`, () => get(path, signal));
-        return readResource(kind, parseListedResource(kind, json, { place: `GET ${path}: the resource` }).json);
-      }),
-    record: (write, id, { body, prepare }) => {
+    read,
+    record: async (write, id, { body, prepare }) => {
       const kind = getKind(write.kind);
       const path = toResourcePath(kind, { id });
       const reliesOn = prepare && {
@@ -98,7 +99,9 @@ export function createApplyRequests(context: RequestContext): ApplyRequests {
         prepare: async (shown: JsonObject | null) => prepare(readResource(kind, shown ?? {})),
       };
       const send = () => client.send('PATCH', path, body, { waitSignal: signal, reliesOn });
-      return client.limit(() => sendAside(context, `PATCH ${path}`, send));
+      const answer = await client.limit(() => sendAside(context, `PATCH ${path}`, send));
+      const live = readResource(kind, answer ?? {});
+      return live.mark === undefined && read !== undefined ? read(write, id) : live;
     },
     remove: async ({ write, id }) => {
       const { path, check } = createUndoReliance(write, id, client.shown);

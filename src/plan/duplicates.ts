@@ -61,8 +61,12 @@ export function isUnmarked({ spec, mark, markError }: LiveResource): boolean {
 function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
-  const hasOwnValues = listFieldsWithDigest(kind, normal).some((name) => name !== METADATA);
-  return hasOwnValues && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
+  return hasOwnValues(kind, normal) && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
+}
+
+/** Whether a spec sets anything but metadata and defaults. */
+export function hasOwnValues(kind: Kind, normal: Spec): boolean {
+  return listFieldsWithDigest(kind, normal).some((name) => name !== METADATA);
 }
 
 /** The field that contains the mark. */

@@ -7,7 +7,7 @@ import { isCutMarkOf } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import { isUnmarked } from './duplicates.ts';
+import { hasOwnValues, isUnmarked } from './duplicates.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 /**
@@ -49,15 +49,22 @@ export function findCutMarks(
   });
 }
 
+/** Whether the fields of a resource to create tell it apart: others of the kind do not have them by chance. */
+export type Telling = 'told-apart' | 'alike';
+
 /**
  * Finds creations for which a live resource exists that has the same fields and no metadata: an earlier apply may have
- * created it, and delivered its token. A resource with unique values is refused anyway (`claims.ts`).
+ * created it, and delivered its token. A resource with unique values is refused anyway (`claims.ts`). One without any field
+ * is like each other one that a user created without any, such as the first credential of an account.
  */
 export function findUnmarked(
   decisions: readonly ChangeDecision[],
   { live, now }: { readonly live: LiveState; readonly now: Date },
+  telling: Telling,
 ): readonly (LostMark & { readonly address: string })[] {
-  const creations = decisions.filter(isCreation);
+  const isMeant = ({ pair, form }: ChangeDecision) =>
+    form !== undefined && hasOwnValues(pair.kind, form.normal) === (telling === 'told-apart');
+  const creations = decisions.filter((one) => isCreation(one) && isMeant(one));
   if (creations.length === 0) return [];
   const planned = listPlannedIds(decisions);
   const isFree = (one: LiveResource): boolean => isUnmarked(one) && !planned.has(one.id);

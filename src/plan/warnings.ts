@@ -241,6 +241,17 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   }),
   define({
     code: 'mark-lost',
+    when: ({ decisions, input: { live, now } }) => {
+      const found = Map.groupBy(findUnmarked(decisions, { live, now }, 'alike'), ({ address }) => address);
+      return [...found.values()].flatMap(([one, ...others]) => (one === undefined || others.length > 0 ? [] : [one]));
+    },
+    say: ({ address, desired, id }) => ({
+      message: `${address} would be created beside ${id}, which has no fields and no metadata either: an earlier apply may have created it`,
+      remedy: `If it is another one, apply. ${formatLostMarkRemedy(id, desired)}`,
+    }),
+  }),
+  define({
+    code: 'mark-lost',
     severity: 'error',
     when: ({ decisions, input: { live, desired } }) => findCutMarks(decisions, { live, stack: desired.stack.name }),
     say: ({ id, desired, what }) => ({
@@ -251,7 +262,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'mark-lost',
     severity: 'error',
-    when: ({ decisions, input: { live, now } }) => findUnmarked(decisions, { live, now }),
+    when: ({ decisions, input: { live, now } }) => findUnmarked(decisions, { live, now }, 'told-apart'),
     say: ({ address, id, desired }) => ({
       message: `${address} is not created: ${id} has the same fields and no metadata, so an earlier apply may have created it, and the service lost its mark`,
       remedy: `If it is another one, set a \`description\` that it does not have. ${formatLostMarkRemedy(id, desired)}`,

@@ -58,4 +58,18 @@ describe('a response to an update without the mark', () => {
     expect(paths.filter((path) => path.startsWith('/edges/tcp/'))).toHaveLength(1);
     expect(paths.filter((path) => path.startsWith('/backends/weighted/'))).toHaveLength(1);
   });
+
+  it('stops the writes to the kind also after an update that does not send the mark: a revert of drift', async () => {
+    const workspace = await createWorkspace({ 'm.yaml': toStack('one') });
+    await workspace.edgewise('apply --yes');
+    for (const { id } of workspace.server.snapshot().resources['TCPEdge'] ?? [])
+      await sendByHand(workspace, 'PATCH', `/edges/tcp/${id}`, { description: 'by hand' });
+    workspace.recorder.take();
+    const transport = withoutMetadata(workspace, (path) => sendByHand(workspace, 'PATCH', path, { metadata: '' }));
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('the update removed the mark of edgtcp_');
+    const updates = workspace.recorder.take().filter(({ method, body }) => method === 'PATCH' && body.includes('one'));
+    expect(updates.map(({ body }) => body)).toEqual(['{"description":"one"}']);
+  });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { splitMetadata } from '../../src/model/mark.ts';
-import { toSend } from '../../src/model/transport.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { sendByHand } from '../by-hand.ts';
 import { listWrites } from '../repository/tree.ts';
@@ -92,6 +92,46 @@ function readMark(resource: JsonObject | undefined) {
 function hasToken({ folder }: Workspace): boolean {
   return existsSync(join(folder, 'tokens/agent.token'));
 }
+
+describe('a service that drops the mark when a refusal is recorded in it', () => {
+  /** Drops the metadata of each PATCH, and stores another ACL in each new credential. */
+  function withLosses({ recorder, server }: Workspace): Transport {
+    const inner = server.behind(() =>
+      toSend(async (request) => {
+        if (request.method !== 'PATCH') return recorder.transport(request);
+        const { metadata: _, ...body } = (await request.json()) as JsonObject; // the body of a PATCH is an object
+        return recorder.transport(new Request(request, { body: JSON.stringify({ ...body, metadata: '' }) }));
+      }),
+    );
+    const rules = [{ on: `POST ${CREDENTIAL.path}`, fault: 'other_values', values: { acl: ['*'] } }] as const;
+    return withFaults(inner, { seed: 1, rules }).handle;
+  }
+
+  it('does not keep a first credential, and cannot be managed', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': CREDENTIAL.manifest() });
+    for (const run of [1, 2, 3, 4]) {
+      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport: withLosses(workspace) });
+      expect({ run, exitCode }).toEqual({ run, exitCode: 1 });
+      expect(stdout).toContain('This service cannot be managed');
+      expect(listLive(workspace, CREDENTIAL)).toEqual([]);
+    }
+    expect(hasToken(workspace)).toBe(false);
+  });
+
+  it('keeps the credential that was to be replaced, as the run says, and the next plan names it', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': CREDENTIAL.manifest() });
+    await workspace.edgewise('apply --yes');
+    const [{ id } = {}] = listLive(workspace, CREDENTIAL);
+    const line = 'apply --yes --rotate Credential/agent';
+    const { exitCode, stdout } = await workspace.edgewise(line, { transport: withLosses(workspace) });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`the update removed the mark of ${id}`);
+    expect(listLive(workspace, CREDENTIAL)).toMatchObject([{ id }]);
+    const plan = await workspace.edgewise('plan');
+    expect(plan.exitCode).toBe(3);
+    expect(plan.stdout).toContain(`Credential/agent is not created: ${id}`);
+  });
+});
 
 describe.each(WIDER_CREDENTIALS)('a first credential that comes back with %s', (_, values) => {
   it('stays as its own record: undelivered, not tried again, and never taken for the credential', async () => {

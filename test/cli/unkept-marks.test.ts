@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
@@ -51,6 +51,10 @@ const HABITS: readonly (readonly [string, Habit])[] = [
   ['shows no metadata', { show: () => '' }],
 ];
 
+/** A service that keeps the mark of a creation, and drops that of an update. */
+const DROPS_AT_UPDATE: Habit = { store: (metadata, method) => (method === 'PATCH' ? '' : metadata) };
+const WITH_TOKENS = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n`;
+
 const UNMANAGEABLE = 'This service cannot be managed: it does not keep the metadata of resources';
 
 function listIds({ server }: Workspace, { name }: Kind): readonly string[] {
@@ -101,6 +105,27 @@ describe.each(CREATED_KINDS)('what cannot be taken back of the kind %s', (_, kin
     expect(listIds(workspace, kind)).toHaveLength(2);
   });
 });
+
+describe.each(CREATED_KINDS)(
+  'a service that answers each DELETE with success and deletes nothing, of the kind %s',
+  (_, kind) => {
+    it('is said to have kept what it should have given back, and the next plan creates no other', async () => {
+      const workspace = await createStackOf(kind);
+      const dropping = withHabit(workspace, { store: () => '' });
+      const transport: Transport = async (request) =>
+        request.method === 'DELETE' ? new Response(null, { status: 204 }) : dropping(request);
+      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+      const [id = ''] = listIds(workspace, kind).filter((one) => !one.endsWith('aaa'));
+      expect(exitCode).toBe(1);
+      expect(stdout).toContain(`${id}, which this run created, is still there`);
+      expect(stdout).not.toContain('was then deleted');
+      const again = await workspace.edgewise('apply --yes', { transport });
+      expect(again.exitCode).not.toBe(0);
+      expect(again.stdout).toContain(id);
+      expect(listIds(workspace, kind)).toHaveLength(2);
+    });
+  },
+);
 
 describe('a resource with the fields of a new one and no metadata', () => {
   const POOL = { backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } };
@@ -167,11 +192,10 @@ describe('a service that does not keep marks', () => {
 });
 
 describe('a service that keeps the mark of a new credential, and drops that of its update', () => {
-  const HABIT: Habit = { store: (metadata, method) => (method === 'PATCH' ? '' : metadata) };
-
   it('keeps the delivered credential, and the next plan creates no other', async () => {
     const workspace = await createStackOf(CREDENTIAL);
-    const transport = withHabit(workspace, HABIT);
+    await sendByHand(workspace, 'DELETE', `/credentials/${workspace.other['id']}`);
+    const transport = withHabit(workspace, DROPS_AT_UPDATE);
     const first = await workspace.edgewise('apply --yes', { transport });
     expect(first.exitCode).toBe(1);
     const [id = ''] = listIds(workspace, CREDENTIAL).filter((one) => !one.endsWith('aaa'));
@@ -190,17 +214,78 @@ describe('a service that keeps the mark of a new credential, and drops that of i
 
 describe('a delivered credential without any field that lost its mark', () => {
   it('is named by the next plan, and four applies leave one', async () => {
-    const stack = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n`;
-    const workspace = await createWorkspace({ 'edgewise.yaml': stack + toManifest('Credential', 'one', {}) });
-    const transport = withHabit(workspace, { store: (metadata, method) => (method === 'PATCH' ? '' : metadata) });
+    const workspace = await createWorkspace({ 'edgewise.yaml': WITH_TOKENS + toManifest('Credential', 'one', {}) });
+    const transport = withHabit(workspace, DROPS_AT_UPDATE);
     expect(await workspace.edgewise('apply --yes', { transport })).toMatchObject({ exitCode: 1 });
     const [id = ''] = listIds(workspace, CREDENTIAL);
+    const token = await readFile(join(workspace.folder, 'tokens/one.token'), 'utf8');
     for (const run of [2, 3, 4]) {
       const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
-      expect({ run, exitCode }).toEqual({ run, exitCode: 3 });
-      expect(stdout).toContain(`Credential/one is not created: ${id}`);
+      expect({ run, exitCode }).toEqual({ run, exitCode: 1 });
+      expect(stdout).toContain(`Credential/one would be created beside ${id}`);
+      expect(stdout).toContain('the service dropped the mark when it was written for the second time');
+      expect(stdout).toContain(UNMANAGEABLE);
     }
     expect(listIds(workspace, CREDENTIAL)).toEqual([id]);
+    expect(await readFile(join(workspace.folder, 'tokens/one.token'), 'utf8')).toBe(token);
+  });
+});
+
+describe('a credential without any field, in an account with another one', () => {
+  it('is created by the first apply if the service keeps its mark, and its token is delivered', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': WITH_TOKENS + toManifest('Credential', 'one', {}) });
+    await sendByHand(workspace, 'POST', '/credentials', {});
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes');
+    expect(exitCode, stdout).toBe(0);
+    expect(await readdir(join(workspace.folder, 'tokens'))).toEqual(['one.token']);
+    expect(await workspace.edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+/** Applies a stack four times. Before each apply, the description and the unique value change. Returns how many there are of the kind after each. */
+async function applyChangesFourTimes(workspace: Workspace, kind: Kind): Promise<readonly number[]> {
+  const transport = withHabit(workspace, DROPS_AT_UPDATE);
+  const manifest = await readFile(join(workspace.folder, 'edgewise.yaml'), 'utf8');
+  const counts: number[] = [];
+  for (const run of [1, 2, 3, 4]) {
+    const changed = manifest.replace('"spec":{', `"spec":{"description":"change ${run}",`);
+    await workspace.write({ 'edgewise.yaml': changed.replaceAll('20001', `2001${run}`) });
+    await workspace.edgewise('apply --yes', { transport });
+    counts.push(listIds(workspace, kind).length);
+  }
+  return counts;
+}
+
+describe.each(CREATED_KINDS)(
+  'a service that drops the mark of a resource when it is updated, of the kind %s',
+  (_, kind) => {
+    it('has one of it after four applies, although the manifest changes before each', async () => {
+      const workspace = await createStackOf(kind);
+      await sendByHand(workspace, 'DELETE', `${kind.path}/${workspace.other['id']}`);
+      expect(await applyChangesFourTimes(workspace, kind)).toEqual([1, 1, 1, 1]);
+    });
+
+    it('has none of it if another resource of the kind may have lost its mark already', async () => {
+      const workspace = await createStackOf(kind);
+      expect(await applyChangesFourTimes(workspace, kind)).toEqual([1, 1, 1, 1]);
+      expect(listIds(workspace, kind)).toEqual([workspace.other['id']]);
+    });
+  },
+);
+
+describe('the creations of a kind in which a mark may have been lost', () => {
+  it('wait for the first one, whose mark is written twice', async () => {
+    const pools = ['a', 'b', 'c'].map((name) =>
+      toManifest('WeightedBackend', name, { description: name, backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 } }),
+    );
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + pools.join('') });
+    await sendByHand(workspace, 'POST', '/backends/weighted', { description: 'by hand' });
+    workspace.recorder.take();
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const writes = workspace.recorder.take().filter(({ method }) => method !== 'GET');
+    expect(writes.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST', 'POST']);
+    expect(Object.keys(toJsonObject(writes[1]?.body ?? ''))).toEqual(['backends', 'metadata']);
+    expect(await workspace.edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -250,8 +250,8 @@ export const BROKEN_PROMISES = {
   },
   'a refused creation is not recorded': {
     file: 'src/apply/perform-write.ts',
-    from: 'if (await recordRefusalInItself(refusal, requests))',
-    to: 'if (await Promise.resolve(false))',
+    from: 'const own = await recordRefusalInItself(refusal, requests);',
+    to: "const own = (await Promise.resolve('failed')) as Awaited<ReturnType<typeof recordRefusalInItself>>;",
     test: 'cli/refused-creations',
     title: 'stays as its own record: undelivered, not tried again, and never taken for the credential',
   },
@@ -264,7 +264,7 @@ export const BROKEN_PROMISES = {
   },
   'a certificate that permits more stays': {
     file: 'src/apply/refused-creations.ts',
-    from: 'if (!hasToken(getKind(write.kind)) && permitsMore(refusal, sent)) return false;',
+    from: "if (!hasToken(getKind(write.kind)) && permitsMore(refusal, sent)) return 'failed';",
     to: '',
     test: 'cli/refused-creations',
     title: 'is deleted at once, and the plan says that each try issues one',
@@ -581,8 +581,8 @@ export const BROKEN_PROMISES = {
   },
   'another is created beside a lost one': {
     file: 'src/plan/warnings.ts',
-    from: 'findUnmarked(decisions, { live, now })',
-    to: 'findUnmarked([], { live, now })',
+    from: "findUnmarked(decisions, { live, now }, 'told-apart')",
+    to: "findUnmarked([], { live, now }, 'told-apart')",
     test: 'cli/unkept-marks',
     title: 'is named by each later plan if the service %s, and no other is created',
   },

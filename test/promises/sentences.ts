@@ -36,9 +36,8 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'What is deleted was seen as planned within the last five seconds; otherwise the delete fails.': [
       'a state is recent for a minute',
     ],
-    'It also fails if the service confirms it and still shows the resource or module when the run ends.': [
-      'deletes are not confirmed',
-    ],
+    'It also fails if the service confirms it and still shows the resource or module when the run ends, unless interrupted.':
+      ['deletes are not confirmed'],
     'No token is lost.': ['a token whose delivery failed is not rescued'],
     'After that apply, the file of each credential has the token that works.': [
       'a failed delivery is recorded as done',
@@ -75,31 +74,37 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'Evidence decides what a missing field means: empty, if any response of the run shows the field elsewhere.': [
       'a left-out field is unknown although other responses show it',
     ],
-    'A missing `enabled` of a module has the value that no response shows, if others show the opposite.': [
+    'A missing `enabled` has the value that no response shows, if others show the opposite.': [
       'a missing switch is always unknown',
     ],
-    'Otherwise it is unknown, and counted as unchanged (`shown-otherwise`).': [
-      'a missing switch is off without evidence',
-    ],
+    'Otherwise it is unknown, and counts as last applied (`shown-otherwise`), but as drift if an earlier read showed that switch.':
+      ['a missing switch is off without evidence'],
     'Nothing piles up.': [
       'a new resource without its mark stays',
       'a refused creation is kept beside the replaced one',
     ],
     'A new resource that is shown without its whole mark is deleted, and the run ends: such a service cannot be managed.':
       ['a new resource without its mark stays'],
-    'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': {
-      test: 'cli/unkept-marks',
-      title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',
-    },
+    'Its first mark is as long as it will get, so that a cut shows before a token is delivered, and written twice if one of its kind has no metadata.':
+      {
+        test: 'cli/unkept-marks',
+        title: 'has one of it after four applies, although the manifest changes before each',
+      },
     'A delivered credential stays.': {
       test: 'cli/unkept-marks',
       title: 'keeps the delivered credential, and the next plan creates no other',
     },
-    'No resource is created beside one with the same fields and no metadata.': ['another is created beside a lost one'],
+    'If an update removes a mark, its kind gets no further write.': {
+      test: 'cli/lost-marks',
+      title: 'stops the writes to the kind if the mark is gone, and no others',
+    },
+    'No resource is created beside one with the same fields, if any, and no metadata.': [
+      'another is created beside a lost one',
+    ],
     'The token of one that the service stores differently than requested is never delivered.': [
       'what differs from the request is delivered',
     ],
-    'If it was to replace another, it is deleted, and the mark of the other one records that.': [
+    "If it was to replace another, it is deleted, as the other one's mark records.": [
       'a refused creation is kept beside the replaced one',
     ],
     'A first one stays as its own record; a first certificate that permits more is deleted, and each apply issues another.':
@@ -163,7 +168,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'someone copies or forges a mark: Protect credentials in an account that others write to': ADVICE,
     'a protected credential whose token was not delivered: is replaced only with `--allow-protected`: it may be in use':
       ['protection does not stop a replace'],
-    'the plan replaces a credential whose token a concurrent apply has just delivered: it is deleted all the same, and the new token is delivered after that':
+    'a concurrent apply has just delivered the token of a credential to replace: it is deleted all the same, and the new token delivered after that':
       ['a delivery since the plan stops the delete'],
     'the account has no room for another resource (402; 403 or 429 with the code of a limit): exit code 1.': [
       'a full account is no failure of its own',
@@ -192,8 +197,9 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'Published clients: it accepts what they send, and answers as they read.': [
       'the server answers otherwise than described',
     ],
-    "Terraform's public provider read 1,000 credentials; a state that it captured, with other values, is adopted in a test.":
-      ['the ids of a Terraform state are not found'],
+    "Terraform's public provider read 1,000 credentials; a state that it captured is adopted in a test.": [
+      'the ids of a Terraform state are not found',
+    ],
     'Generated models and clients of four generators, in three languages, call every operation.': {
       test: 'openapi/generated-clients',
       title: 'compiles and calls every operation',

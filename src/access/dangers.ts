@@ -235,12 +235,13 @@ function compareFromOn(
     const [part = ''] = after.path;
     return [createOpenFact(after.why, findMember(from, String(part)), findMember(to, String(part)), [...path, part])];
   }
-  if (after.effect === 'unknown') return createEffectFact(placeEffect(after, path), path);
-  if (before.effect === 'unknown') return createEffectFact(placeEffect(before, path), path);
-  if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
-  return Object.entries(type.fields).flatMap(([name, field]) =>
-    compareMode(field, from[name], to[name], [...path, name]),
+  const unknown = [after, before].find(({ effect }) => effect === 'unknown');
+  const facts = unknown === undefined ? [] : createEffectFact(placeEffect(unknown, path), path);
+  if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return facts;
+  const known = Object.entries(type.fields).filter(
+    ([name]) => unknown === undefined || (from[name] !== undefined && to[name] !== undefined),
   );
+  return [...facts, ...known.flatMap(([name, field]) => compareMode(field, from[name], to[name], [...path, name]))];
 }
 
 /** Reports every rule of a policy that is enabled or removed as a whole. The side without the policy is `{}`. */

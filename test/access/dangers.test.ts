@@ -428,6 +428,16 @@ describe('the dangers of', () => {
     expect(list('TCPEdge', { spec }, toSide('TCPEdge', {}))).toEqual([inside]);
   });
 
+  it('a module of which the service shows a part are that of the other part, and the changes of the part that it shows', () => {
+    const shown = toSide('HTTPSEdgeRoute', { ...FILTER, user_agent_filter: { allow: [], deny: ['curl'] } });
+    const spec = { ...shown?.spec, user_agent_filter: { enabled: true, deny: ['wget'] } };
+    const unknown = 'access restriction-unknown user_agent_filter.allow (the service does not show it)';
+    const toChanged = (from: string, to: string) =>
+      `access restriction-changed user_agent_filter.deny: ["${from}"] → ["${to}"]`;
+    expect(list('HTTPSEdgeRoute', { spec }, shown).toSorted()).toEqual([toChanged('wget', 'curl'), unknown]);
+    expect(list('HTTPSEdgeRoute', shown, { spec }).toSorted()).toEqual([toChanged('curl', 'wget'), unknown]);
+  });
+
   it('the end of a protected resource', () => {
     const side = { spec: {}, protect: true, stack: 'a' };
     expect(list('TCPEdge', side, undefined)).toEqual(['protection unprotected']);

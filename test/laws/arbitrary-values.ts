@@ -135,7 +135,7 @@ function arbitraryMap(type: MapType): fc.Arbitrary<Json> {
 }
 
 /**
- * An object with any keys, also `__proto__`. No key has a backslash: after Node 24 and 26 have parsed JSON with such a key, they read others
+ * An object with any keys, also `__proto__`, but not the merge key of YAML. No key has a backslash: after Node 24 and 26 have parsed JSON with such a key, they read others
  * wrongly (https://github.com/nodejs/node/issues/63785).
  */
 function arbitraryEntries(
@@ -143,7 +143,7 @@ function arbitraryEntries(
   values: fc.Arbitrary<Json>,
   maxLength: number,
 ): fc.Arbitrary<JsonObject> {
-  const safe = keys.filter((key) => !key.includes('\\'));
+  const safe = keys.filter((key) => !key.includes('\\') && key !== '<<');
   return fc.array(fc.tuple(safe, values), { maxLength }).map((entries) => Object.fromEntries(entries));
 }
 

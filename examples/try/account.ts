@@ -143,7 +143,7 @@ async function act(task: Task, emit: Emit): Promise<{ readonly report: Report; r
       root: '/',
       now,
       rateLimit: 'none',
-      sinks: createSinks(emit),
+      sinks: createSinks(task.type === 'apply' ? emit : () => undefined),
       onRequest: (notice) => {
         if (task.type === 'apply' && notice.event !== 'sent') emit({ type: 'request', line: describe(notice) });
       },

@@ -23,6 +23,13 @@ export const ADVICE: Readonly<Record<string, string>> = {
   protect: 'To allow the delete, remove lifecycle.protect from its manifest, and apply that first.',
 };
 
+/** What to do here in place of a note with a command. Other notes lose what only a command line can follow. */
+export function adviseInPlaceOf(note: string): string {
+  return note.startsWith('To keep a change')
+    ? 'To keep a change, write its value into the manifest.'
+    : keepFollowable(note);
+}
+
 /** The meaning of a code, closed, from docs/diagnostics.md. Undefined: the page has no section on it. */
 export function explain(code: string): HTMLElement | undefined {
   const section = diagnostics.split(/^##+ /m).find((text) => text.startsWith(`${code}\n`));

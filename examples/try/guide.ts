@@ -19,6 +19,7 @@ export function guide(example: Example | undefined, outcome: Outcome, hasApplied
     return { say: 'The apply stopped half-way. Open Plan: the next apply completes it, and creates nothing twice.' };
   if (about === 'apply')
     return { say: example?.applied ?? 'Applied: the account has what the manifests say.', next: example?.next };
+  if (needsConsent && refusal === '') return { say: 'You allow these deletes. Press Apply, and they are done.' };
   if (needsConsent)
     return { say: 'This plan deletes much of the account, so it asks first: tick “Allow these deletes”.' };
   const isRefused = refusal !== '' && outcome.writes > 0;

@@ -14,7 +14,7 @@ export interface AccountView {
   readonly changes: readonly ShownChange[];
   /** The stack of the manifests. */
   readonly stack: string;
-  readonly onEdit: (kind: string, id: string, fields: Resource) => void;
+  readonly onEdit: (resource: LiveResource) => void;
 }
 
 const MAX_ROWS = 200;
@@ -49,9 +49,11 @@ export function showAccount(view: AccountView): void {
 
 const count = (number: number): string => `${number} resource${number === 1 ? '' : 's'}`;
 
-interface LiveResource {
+/** A resource of the account. */
+export interface LiveResource {
   readonly kind: string;
   readonly id: string;
+  /** Empty: it has no mark. */
   readonly name: string;
   readonly stack: string;
   readonly fields: Resource;
@@ -107,7 +109,7 @@ function renderResource(resource: LiveResource, view: AccountView): HTMLElement 
   const change = make('button', 'Change');
   change.type = 'button';
   change.ariaLabel = `Change ${kind} ${name || id} by hand`;
-  change.addEventListener('click', () => view.onEdit(kind, id, fields));
+  change.addEventListener('click', () => view.onEdit(resource));
   const owner = stack === view.stack || view.stack === '' ? '' : stack === '' ? 'unmanaged' : `of stack ${stack}`;
   const facts = make('div', [...(owner === '' ? [] : [make('span', owner, 'owner')]), make('code', id)], 'facts');
   const marked = new Set(happened?.fields ?? planned?.fields);

@@ -6,7 +6,7 @@ import { BEGINNING, EXAMPLES, type Example, FAULTS, START } from './examples.ts'
 import type { FirstPlan } from './first.ts';
 import { guide } from './guide.ts';
 import { pack, unpack } from './link.ts';
-import { showAccount } from './live.ts';
+import { type LiveResource, showAccount } from './live.ts';
 import { settle, showReview } from './review.ts';
 import { runInWorker, startWorker, type TaskInput } from './run.ts';
 
@@ -250,9 +250,9 @@ function showLive(): void {
   showAccount({ account: situation.account, before, changes: isDone ? [] : changes, stack, onEdit: editLive });
 }
 
-function editLive(kind: string, id: string, fields: Readonly<Record<string, unknown>>): void {
+function editLive({ kind, id, name, fields }: LiveResource): void {
   const [dialog, area] = [get<HTMLDialogElement>('edit'), get<HTMLTextAreaElement>('fields')];
-  get('edited').textContent = `${kind} ${id}`;
+  get('edited').textContent = `Change ${kind}/${name || id} by hand`;
   area.value = JSON.stringify(fields, null, 2);
   dialog.returnValue = '';
   dialog.onclose = () => {
@@ -267,6 +267,9 @@ function editLive(kind: string, id: string, fields: Readonly<Record<string, unkn
     }
   };
   dialog.showModal();
+  // Its beginning is in view.
+  area.setSelectionRange(0, 0);
+  area.scrollTop = 0;
 }
 
 /** Asks for the name of a file, and uses it if no other file has it. */

@@ -1,4 +1,4 @@
-import { ADVICE, explain, keepFollowable } from './advice.ts';
+import { ADVICE, adviseInPlaceOf, explain, keepFollowable } from './advice.ts';
 import { get, make } from './elements.ts';
 
 /** Shows the review page of a report in a frame: a sandbox without scripts. */
@@ -16,7 +16,7 @@ export function showReview(html: string, onPlace: OnPlace): string {
   const unneeded = page.querySelectorAll('script, .brand, h1, .counts, main > .note:last-child');
   for (const element of [headline, ...unneeded]) element?.remove();
   for (const message of page.querySelectorAll('.message')) adviseHere(message);
-  for (const note of page.querySelectorAll('.note, .body > p')) if (note.children.length === 0) reword(note);
+  for (const note of page.querySelectorAll('.note, .body > p')) reword(note);
   const finish = (): void => {
     const { body } = frame().contentDocument ?? {};
     if (body !== undefined) linkPlaces(body, onPlace);
@@ -48,7 +48,7 @@ function adviseHere(message: Element): void {
 }
 
 function reword(element: Element): void {
-  const followable = keepFollowable(element.textContent ?? '');
+  const followable = adviseInPlaceOf(element.textContent ?? '');
   if (followable !== element.textContent) element.replaceChildren(make('span', followable));
 }
 

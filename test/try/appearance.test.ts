@@ -249,6 +249,17 @@ describeInBrowsers(buildPage(), (shown) => {
     }
   });
 
+  it('says what it is, what is seen and what to type at 320 and 400 pixels, and has editor and plan in two tabs', async () => {
+    for (const width of [320, 400]) {
+      await open('', 'light', width);
+      await shown.page.setViewport({ width, height: 800 });
+      for (const part of ['.brand', 'header p', '#hint', '#show-manifests', '#show-plan', '#status', '#apply'])
+        expect(await shown.page.$eval(part, isInView), `${part} at ${width}`).toBe(true);
+      await press('#show-manifests');
+      expect(await shown.page.$eval('.cm-lintRange-info', isInView)).toBe(true);
+    }
+  });
+
   it('works with the keyboard alone', async () => {
     await open();
     /** Presses Tab, or Shift and Tab, until an element has the focus, and lists the elements that had it before. */
@@ -289,6 +300,7 @@ describeInBrowsers(buildPage(), (shown) => {
     await tabTo('#live button');
     await press('Enter');
     expect(await shown.page.$eval('#edit', (dialog) => (dialog as HTMLDialogElement).open)).toBe(true);
+    expect(await read('#edited')).toBe('Change TCPEdge/postgres by hand');
     await tabTo('[value=delete]');
     expect(await press('Enter')).toContain('1 create');
     await tabTo('#more > summary');

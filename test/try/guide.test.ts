@@ -31,7 +31,8 @@ describe('the guide', () => {
     ['the danger is applied', 'mistake', { about: 'apply' }, 'everyone can connect to postgres now'],
     ['an apply failed', 'mistake', { about: 'apply', isFailure: true }, 'The apply stopped half-way'],
     ['drift is shown', 'drift', { about: 'drift' }, 'Drift is what was changed by hand'],
-    ['the plan needs consent', 'traffic', { needsConsent: true }, 'tick “Allow these deletes”'],
+    ['the plan needs consent', 'traffic', { needsConsent: true, refusal: 'no' }, 'tick “Allow these deletes”'],
+    ['its deletes are allowed', 'traffic', { needsConsent: true }, 'You allow these deletes. Press Apply'],
     ['a rule refuses the plan', 'create', { refusal: 'no', changes: [] }, 'A safety rule refuses this plan'],
     ['the old credential is due', 'rotation', {}, 'deletes the old credential'],
   ])('says what is true if %s', (state, example, outcome, said) => {

@@ -132,6 +132,7 @@ describeInBrowsers(folder, (shown) => {
   it('rotates a credential: both are live for a day, and then the old one is deleted', async () => {
     await open();
     expect(await choose('rotation')).toContain('1 replace');
+    expect(await read('#journal')).toBe('');
     await press('#apply');
     expect(await read('#hint')).toContain('Press +1 day');
     expect(await read('#count')).toBe('2 resources');
@@ -175,7 +176,7 @@ describeInBrowsers(folder, (shown) => {
     await open();
     const readAdvice = async (): Promise<string> =>
       [await readReview(), await read('main'), await read('#hint')].join(' ');
-    const flag = /`|\s--[a-z]|\bedgewise (?:plan|apply|explain|validate|init|export|accept|drift|destroy|release) /;
+    const flag = /`|\s--[a-z]|\bedgewise\s(?:plan|apply|explain|validate|init|export|accept|drift|destroy|release)\s/;
     for (const example of selectForBrowser(['rotation', 'policy', 'two-stacks', 'drift'])) {
       await choose(example);
       expect((await readAdvice()).match(flag), example).toBe(null);
@@ -313,6 +314,8 @@ describeInBrowsers(folder, (shown) => {
     await shown.page.keyboard.type('  hostp', { delay: 20 });
     await shown.page.waitForSelector('.cm-tooltip-autocomplete');
     expect(await read('.cm-tooltip-autocomplete')).toContain('hostports');
+    const readColor = (of: string) => shown.page.$eval(of, (element) => getComputedStyle(element).backgroundColor);
+    expect(await readColor('.cm-tooltip-autocomplete [aria-selected]')).toBe(await readColor('#begin'));
     await shown.page.keyboard.press('Escape');
     await write('kind: TCPEdge\nmetadata:\n  name: x\n');
     await shown.page.hover('.cm-line:nth-child(3) span');

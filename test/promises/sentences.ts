@@ -36,7 +36,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     'What is deleted was seen as planned within the last five seconds; otherwise the delete fails.': [
       'a state is recent for a minute',
     ],
-    'It also fails if the service confirms it and still shows the resource or module when the run ends, unless interrupted.':
+    'It also fails if the service confirms it and still shows the resource or module when the run ends (uninterrupted).':
       ['deletes are not confirmed'],
     'No token is lost.': ['a token whose delivery failed is not rescued'],
     'After that apply, the file of each credential has the token that works.': [

@@ -136,12 +136,12 @@ async function sendWrite(write: Write, context: WriteContext): Promise<Outcome> 
 
 /** Whether a resource has no mark after an update that sets the mark, or that should leave it as it is. */
 function isMarkLost(
-  { method, module, mark, purpose }: Write,
+  { method, module, mark, purpose, ids }: Write,
   live: LiveResource,
   { concurrentChanges }: WriteContext,
 ): boolean {
   if (method !== 'PATCH' || module !== undefined || purpose === 'release' || live.mark !== undefined) return false;
-  return mark !== undefined || concurrentChanges.hadMark(live.id);
+  return mark !== undefined || concurrentChanges.hadMark(ids?.id ?? '');
 }
 
 function describeLostMark({ kind }: Write, { id }: Pick<LiveResource, 'id'>): string {
@@ -175,7 +175,8 @@ async function exchangeWrite(
     if (answer === null || sent.body === undefined) return;
     live = settle.duplicates.lookUps.readResponseBody(write, answer);
     // The response may leave the mark out, or the service may have replaced the resource where it should have merged.
-    if (isMarkLost(write, live, context)) live = (await requests.read?.(write, live.id)) ?? live;
+    const id = write.ids?.id ?? ids.get(write.address) ?? live.id;
+    if (isMarkLost(write, live, context)) live = (await requests.read?.(write, id)) ?? live;
     if (isMarkLost(write, live, context)) context.lostMarks.set(write.kind, write.address);
   };
   const exchanged = await requests.send(write, resolve, { reliance: reliances?.find(write, ids), check });

@@ -46,6 +46,20 @@ describe('a response to an update without the mark', () => {
     expect(await workspace.edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
+  it('is confirmed by a GET of its own resource, also if it shows another one', async () => {
+    const workspace = await createStack();
+    const other = await sendByHand(workspace, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20009'] });
+    const { recorder } = workspace;
+    const transport: Transport = async (request) => {
+      const response = await recorder.transport(request);
+      return request.method === 'PATCH' && request.url.includes('/edges/tcp/') ? Response.json(other) : response;
+    };
+    expect(await workspace.edgewise('apply --yes', { transport })).toMatchObject({ exitCode: 0 });
+    const read = recorder.take().flatMap(({ method, path }) => (method === 'GET' ? [path] : []));
+    expect(read.filter((path) => path.startsWith('/edges/tcp/'))).toHaveLength(3);
+    expect(read).not.toContain(`/edges/tcp/${other['id']}`);
+  });
+
   it('stops the writes to the kind if the mark is gone, and no others', async () => {
     const workspace = await createStack();
     const transport = withoutMetadata(workspace, (path) => sendByHand(workspace, 'PATCH', path, { metadata: '' }));

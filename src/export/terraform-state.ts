@@ -32,7 +32,12 @@ export interface StateInstance {
   readonly isDeposed: boolean;
 }
 
-/** An input is not a state that can be read. */
+/**
+ * An input is not a state that can be read.
+ *
+ * @example
+ * const finding = error instanceof TerraformStateError ? error.finding : undefined;
+ */
 export class TerraformStateError extends Error {
   override readonly name = 'TerraformStateError';
   /** What is wrong. In a message, it follows the name of the file. Never quotes the file. */

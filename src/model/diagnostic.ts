@@ -1,6 +1,11 @@
 import type { Place } from './place.ts';
 
-/** The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`. */
+/**
+ * The codes of lint rules, each with a sentence that describes it. The checks are in `src/lint`.
+ *
+ * @example
+ * const isLint = Object.hasOwn(LINT_CODES, diagnostic.code);
+ */
 export const LINT_CODES = {
   'expression-syntax': 'An expression of a traffic policy has a syntax error, so its rule applies to no traffic.',
   'traffic-policy':
@@ -35,7 +40,12 @@ export type LintCode = keyof typeof LINT_CODES;
 
 export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // `Object.keys` returns plain strings
 
-/** Every diagnostic code, each with a sentence that describes it. The type checker rejects other codes. */
+/**
+ * Every diagnostic code, each with a sentence that describes it. The type checker rejects other codes.
+ *
+ * @example
+ * const meaning = DIAGNOSTIC_CODES[diagnostic.code];
+ */
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read, or contains no manifests.',
   'path-refused':

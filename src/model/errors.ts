@@ -11,7 +11,12 @@ export interface ApiErrorDetails {
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** The service responded with an error status. */
+/**
+ * The service responded with an error status.
+ *
+ * @example
+ * const isGone = error instanceof ApiError && error.response.status === 404;
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly response: ApiErrorDetails;
@@ -56,7 +61,12 @@ const RATE_WORDS: ReadonlySet<string> = new Set([
   'concurrency',
 ]);
 
-/** There is no usable response: the connection was refused or reset, or the response is truncated or invalid. */
+/**
+ * There is no usable response: the connection was refused or reset, or the response is truncated or invalid.
+ *
+ * @example
+ * const isUnsent = error instanceof NetworkError && error.isUnsent;
+ */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
   /** True: the request cannot have reached the service. False: the request may have taken effect. */
@@ -81,6 +91,12 @@ export class NetworkError extends Error {
   }
 }
 
+/**
+ * The service did not answer in time.
+ *
+ * @example
+ * const isTooSlow = error instanceof TimeoutError;
+ */
 export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
@@ -90,7 +106,12 @@ export class StaleStateError extends Error {
   override readonly name = 'StaleStateError';
 }
 
-/** A bug in edgewise: a condition does not hold although the code should ensure it. */
+/**
+ * A bug in edgewise: a condition does not hold although the code should ensure it.
+ *
+ * @example
+ * const isBug = error instanceof InvariantError;
+ */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

@@ -8,7 +8,12 @@ import type { GuardSettings } from './stack.ts';
 import type { CrossStackReference, DesiredState, ManifestFileDigest } from './state.ts';
 import { formatWriteAddress, type Write } from './write.ts';
 
-/** The version of the format of plan files, and of every other result as JSON. */
+/**
+ * The version of the format of plan files, and of every other result as JSON.
+ *
+ * @example
+ * const isPlan = typeof value === 'object' && value !== null && 'format' in value && value.format === PLAN_FORMAT;
+ */
 export const PLAN_FORMAT = 6;
 
 /** Manifests that git has, but did not check out. A plan must not take them for removed. */

@@ -155,4 +155,10 @@ export function fillStackNameInPath(directory: string, stack: string): string {
   return directory.replaceAll('{stack}', stack);
 }
 
+/**
+ * The settings of a Stack that delivers no tokens.
+ *
+ * @example
+ * const hasSinks = desired.stack.tokens !== NO_TOKEN_SETTINGS;
+ */
 export const NO_TOKEN_SETTINGS: TokenSettings = { default: undefined, credentials: {} };

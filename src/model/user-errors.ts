@@ -7,6 +7,9 @@ export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refuse
 /**
  * An error that the caller can fix: settings, a key, a safety rule, a stale plan. Bugs, errors of the service and
  * network errors have their own classes.
+ *
+ * @example
+ * const remedy = error instanceof StackError ? error.remedy : undefined;
  */
 export class StackError extends Error {
   override readonly name: string = 'StackError';
@@ -29,6 +32,9 @@ export class StackError extends Error {
 /**
  * The manifests are invalid. The message has the first error, and the number of others; `diagnostics` lists every mistake.
  * No request was sent.
+ *
+ * @example
+ * const mistakes = error instanceof InvalidManifests ? error.diagnostics : [];
  */
 export class InvalidManifests extends Error {
   override readonly name = 'InvalidManifests';

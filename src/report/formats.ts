@@ -97,7 +97,12 @@ export function listFormatNames(about?: Report['about']): readonly FormatName[] 
   return offered.map(([name]) => name).filter(isFormatName);
 }
 
-/** The formats that can show every kind of report. */
+/**
+ * The formats that can show every kind of report.
+ *
+ * @example
+ * const isFormat = GENERAL_FORMAT_NAMES.some((name) => name === text);
+ */
 export const GENERAL_FORMAT_NAMES: readonly FormatName[] = listFormatNames();
 
 export function isFormatName(text: string): text is FormatName {

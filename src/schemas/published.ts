@@ -5,7 +5,12 @@ import { createOpenApi30Document } from './openapi-3.0.ts';
 import { createResultJsonSchema } from './results.ts';
 import { createFaultsJsonSchema } from './seed.ts';
 
-/** The files in `schemas/`, and the functions that create their content. `edgewise schema KIND` prints those of single kinds. */
+/**
+ * The files in `schemas/`, and the functions that create their content. `edgewise schema KIND` prints those of single kinds.
+ *
+ * @example
+ * const files = PUBLISHED_SCHEMAS.map(({ file }) => file);
+ */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   {
     name: 'manifest',

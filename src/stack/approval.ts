@@ -18,7 +18,12 @@ export interface PlanWithEvidence {
   readonly evidence: PlanEvidence;
 }
 
-/** The plan is not as approved. Nothing was written. */
+/**
+ * The plan is not as approved. Nothing was written.
+ *
+ * @example
+ * const comparison = error instanceof NotApprovedError ? error.comparison : undefined;
+ */
 export class NotApprovedError extends StackError {
   override readonly name = 'NotApproved';
   readonly comparison: PlanComparison;

@@ -9,7 +9,12 @@ import { SSH_USER_CERTIFICATE } from './ssh-user-certificate.ts';
 import { TCP_EDGE } from './tcp-edge.ts';
 import { WEIGHTED_BACKEND } from './weighted-backend.ts';
 
-/** Every kind of the API. To add a kind, add its file and a line here. */
+/**
+ * Every kind of the API. To add a kind, add its file and a line here.
+ *
+ * @example
+ * const names = KINDS.map(({ name }) => name);
+ */
 export const KINDS: readonly Kind[] = [
   TCP_EDGE,
   WEIGHTED_BACKEND,

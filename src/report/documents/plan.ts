@@ -81,7 +81,6 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     }),
   );
   const dangers = listDangerViews(changes, names);
-  const entries = parts.flatMap((block) => block.entries);
   const shown = apart.filter((one) => !isLintWarning(one)).map(toFinding);
   const isEmpty = isEmptyPlan(plan);
   const summary = formatPlanSummary({ ...plan, names, totals: countActions(changes), isEmpty });
@@ -109,7 +108,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
       ...(isPart ? [] : listCountsBlocks(plan)),
       ...listFindingsBlocks(blocking.map(toRefusal), 'violations'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'error')),
-      ...(isPart ? [] : listDangersBlocks(dangers, { findPlace, entries })),
+      ...(isPart ? [] : listDangersBlocks(dangers, { findPlace, entries: parts.flatMap(({ entries }) => entries) })),
       ...parts,
       ...listOpenBlocks(changes, options),
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),

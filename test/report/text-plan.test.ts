@@ -221,3 +221,19 @@ test('shows a replace with the losses, and what drifted beside it', () => {
     [['reverts: changed at the service']],
   ]);
 });
+
+test.each([60, 78, 80])('breaks no word and no id in a terminal of %i columns', (width) => {
+  const [edge, backend] = ['edgtcp_3MqQvqhbDZzZqoHG7gEWquSLivE', 'bkdwd_3MqQvqhbDZzZqoHG7gEWquSLivF'];
+  const other = createChange('WeightedBackend/payments-production-eu-west', 'create', {
+    desired: toNormal('WeightedBackend/payments-production-eu-west', { backends: { [backend]: 100 } }),
+  });
+  const moved = createLiveChange('TCPEdge/payments-production-eu-west-1', 'update', {
+    id: edge,
+    differences: [createDifference('backend.backend_id', { from: backend, to: edge })],
+  });
+  const plan = { ...EVERYTHING, changes: [...EVERYTHING.changes, other, moved] };
+  const words = (text: string) => new Set(text.split(/\s+/).filter((word) => countColumns(word) <= width - 12));
+  const narrow = words(render(plan, { width }));
+  expect(narrow).toContain(edge);
+  expect([...words(render(plan, { width: 0 }))].filter((word) => !narrow.has(word))).toEqual([]);
+});

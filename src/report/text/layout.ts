@@ -76,15 +76,19 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
   if (width === 0) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const character of text) {
-    const room = Math.max(MIN_COLUMNS, width - (lines.length === 0 ? first : rest));
-    if (line !== '' && countColumns(line + character) > room) {
-      const space = line.lastIndexOf(' ') + 1;
-      const end = space > room / 2 ? space : line.length;
-      lines.push(line.slice(0, end));
-      line = line.slice(end);
+  const getRoom = (): number => Math.max(MIN_COLUMNS, width - (lines.length === 0 ? first : rest));
+  const endLine = (): void => {
+    lines.push(line);
+    line = '';
+  };
+  for (const [word] of text.matchAll(/[^ ]* |[^ ]+/g)) {
+    const isOver = countColumns(line + word) > getRoom();
+    const isWhole = countColumns(word) <= Math.max(MIN_COLUMNS, width - rest);
+    if (isOver && line !== '' && (isWhole || countColumns(line) > getRoom() / 2)) endLine();
+    for (const character of word) {
+      if (line !== '' && countColumns(line + character) > getRoom()) endLine();
+      line += character;
     }
-    line += character;
   }
   return [...lines, line];
 }

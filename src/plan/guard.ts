@@ -72,10 +72,8 @@ export function listBlockingViolations(
     )
       return allowances.deletes ? [] : [violation];
     if (violation.rule === 'take-over') return allowances.takeOver.includes(violation.stack ?? '') ? [] : [violation];
-    if (violation.rule === 'renamed-back') {
-      const left = violation.addresses.filter((address) => !allowances.renamedBack.includes(address));
-      return left.length === 0 ? [] : [violation];
-    }
+    if (violation.rule === 'renamed-back')
+      return violation.addresses.every((address) => allowances.renamedBack.includes(address)) ? [] : [violation];
     const consent = CONSENTS[violation.rule];
     const allowed = allowances[consent.allowance];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));

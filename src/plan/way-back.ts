@@ -202,6 +202,9 @@ export function keepsSecret({ action, pair: { kind, desired } }: ChangeDecision)
   return desired?.lifecycle.isRenamedBack === true && isRotatable(kind) && action !== 'replace';
 }
 
+/** The maximum number of lines that a violation prints. */
+const MAX_LINES = 10;
+
 /**
  * Credentials are often equal, and one whose token leaked must not live on: so its way back needs an answer, or the line.
  */
@@ -209,14 +212,32 @@ export function listRenamedBackViolations(
   decisions: readonly ChangeDecision[],
   { desired }: { readonly desired: DesiredState },
 ): readonly SafetyViolation[] {
-  return decisions.filter(keepsSecret).map(({ pair: { address, kind, live } }) => {
-    const resource = desired.resources.get(address);
-    const line = resource && live && formatLineBack(resource, live, desired);
-    return {
+  const kept = decisions.filter(keepsSecret);
+  const [first] = kept;
+  const resource = first && desired.resources.get(first.pair.address);
+  if (first?.pair.live === undefined || resource === undefined) return [];
+  const { live } = first.pair;
+  const lines = kept.map(({ pair }) => `${pair.address}: renamed_from: ${formatPresentName(pair.live, desired)}`);
+  const more = lines.length > MAX_LINES ? [`and ${lines.length - MAX_LINES} more, as their changes show`] : [];
+  const line =
+    kept.length === 1
+      ? formatLineBack(resource, live, desired)
+      : ['write into the lifecycle of each document:', ...lines.slice(0, MAX_LINES), ...more].join('\n');
+  return [
+    {
       rule: 'renamed-back',
-      message: `${address} would be ${live?.id} again, with the ${kind.oneTimeFields.length > 0 ? 'token' : 'certificate'} that it has.`,
+      message:
+        kept.length === 1
+          ? `${first.pair.address} would be ${live.id} again, with what was handed out of it.`
+          : `${kept.length} credentials or certificates would be renamed back, with what was handed out of them.`,
       remedy: `If that has not leaked, answer the question of edgewise apply in a terminal, or ${line}`,
-      addresses: [address],
-    };
-  });
+      addresses: kept.map(({ pair }) => pair.address).sort(),
+    },
+  ];
+}
+
+function formatPresentName(live: LiveResource | undefined, { stack }: DesiredState): string {
+  const { mark } = live ?? {};
+  const { stack: owner = '', name = '' } = mark ?? {};
+  return isOwnedBy({ mark }, stack.name) ? name : `{ stack: ${owner}, name: ${name} }`;
 }

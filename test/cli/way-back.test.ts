@@ -107,6 +107,19 @@ describe('the revert of a rename of a credential', () => {
     expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH/)]);
   });
 
+  it('asks once for many, and prints the line of each', async () => {
+    const all = ['a', 'c'];
+    const { workspace } = await createHistory(
+      `${STACK}${all.map(toCredential).join('')}`,
+      `${STACK}${all.map((name) => renamed(toCredential(`${name}2`), name)).join('')}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${all.map(toCredential).join('')}` });
+    const { stdout } = await workspace.edgewise(`plan m.yaml ${TOKENS}`);
+    expect(stdout.match(/refused\[/g)).toHaveLength(1);
+    expect(stdout).toContain('2 credentials or certificates would be renamed back, with what was handed out of them.');
+    expect(stdout).toContain('Credential/a: renamed_from: a2\n        Credential/c: renamed_from: c2\n');
+  });
+
   it('needs none with the line, or for a new token', async () => {
     const { workspace, states } = await createHistory(before, after);
     await workspace.write({ 'm.yaml': `${STACK}${renamed(toCredential('a'), 'b')}` });

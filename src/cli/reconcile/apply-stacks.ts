@@ -181,6 +181,14 @@ function listAdoptedToDelete({ mode, changes }: Plan): readonly string[] {
 /** The word that is typed for such deletes. */
 const ADOPTED = 'adopted';
 
+/** The maximum number of addresses in a question. */
+const MAX_ASKED = 10;
+
+function formatList(addresses: readonly string[]): string {
+  const more = addresses.length > MAX_ASKED ? ` and ${addresses.length - MAX_ASKED} more` : '';
+  return `${addresses.slice(0, MAX_ASKED).map(toPrintable).join(', ')}${more}`;
+}
+
 /** Asks the user. Who destroys stacks, or takes over resources of others, names them: a yes is typed by habit. */
 async function confirm({ context }: StacksRun, question: string, { asked, flags }: Asked): Promise<void> {
   const allowed = flags.allowTakeOver ?? [];
@@ -194,11 +202,9 @@ async function confirm({ context }: StacksRun, question: string, { asked, flags 
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
   const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.map(toPrintable).join(' and ')}.`;
   const kept = [...new Set(asked.flatMap(({ plan }) => listRenamedBack(plan)))].sort();
-  const keeping = kept.length === 0 ? '' : ` These keep what was handed out: ${kept.map(toPrintable).join(', ')}.`;
+  const keeping = kept.length === 0 ? '' : ` These keep what was handed out: ${formatList(kept)}.`;
   const deleting =
-    made.length === 0
-      ? ''
-      : ` It deletes what was adopted and never changed, which --yes keeps: ${made.map(toPrintable).join(', ')}.`;
+    made.length === 0 ? '' : ` It deletes what was adopted and never changed, which --yes keeps: ${formatList(made)}.`;
   const answer = await context.ask(
     `${question}${taking}${keeping}${deleting} Only "${toPrintable(accepted)}" is accepted: `,
   );

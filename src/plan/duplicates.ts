@@ -4,13 +4,15 @@ import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { type Address, getAddressName, toAddress } from '../model/address.ts';
-import { findCutMark, isRefusalRecord } from '../model/mark.ts';
+import { toCanonicalJson } from '../model/json.ts';
+import { findCutMark, isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
 import { diffSpecs } from './diff.ts';
+import { computeMarkDigests } from './differences.ts';
 
 /**
  * Lists the unmarked live resources that match a spec: they have the same unique values or, if the spec has none, the
@@ -110,21 +112,38 @@ export function findAdoptable(
 interface Renamed extends Successor {
   readonly kind: Kind;
   readonly before: FreedResource;
+  /** Whether the unique values are the same. Otherwise there are none, and the fields are. */
+  readonly hasClaims: boolean;
 }
 
 /**
  * Finds deletes and creates that look like a rename: the new resource claims the same unique values as a deleted
- * resource of the same kind.
+ * resource of the same kind. Without unique values, it has the same fields, and it is the only one of each.
  */
 export function findRenames(decisions: readonly ChangeDecision[]): readonly Renamed[] {
-  const freed = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])));
-  return decisions.flatMap(({ action, pair: { address, kind, desired }, form }) => {
+  const freed = Map.groupBy(
+    decisions.flatMap(({ action, pair }) => (action === 'delete' ? listFreed(pair) : [])),
+    ([key]) => key,
+  );
+  const created = decisions.flatMap(({ action, pair: { address, kind, desired }, form }) => {
     if (action !== 'create' || form === undefined || desired === undefined) return [];
-    const before = freed.get(joinClaimKeys(kind, form.normal));
-    return before === undefined
-      ? []
-      : [{ address, desired, place: desired.locate(['metadata', 'name']), kind, before }];
+    const claims = joinClaimKeys(kind, form.normal);
+    const { fields } = computeMarkDigests(kind, form.normal, desired.lifecycle.ignore);
+    return [{ key: claims || toFieldsKey(kind, fields), claims, address, desired, kind }];
   });
+  const counts = Map.groupBy(created, ({ key }) => key);
+  return created.flatMap(({ key, claims, address, desired, kind }) => {
+    const [before, ...more] = freed.get(key) ?? [];
+    const isUnclear = claims === '' && (more.length > 0 || counts.get(key)?.length !== 1);
+    if (before === undefined || isUnclear) return [];
+    const place = desired.locate(['metadata', 'name']);
+    return [{ address, desired, place, kind, before: before[1], hasClaims: claims !== '' }];
+  });
+}
+
+/** What is the same for two resources without unique values that have the same fields. Only defaults say nothing: `''`. */
+function toFieldsKey(kind: Kind, { metadata: _, ...fields }: Mark['fields']): string {
+  return Object.keys(fields).length === 0 ? '' : `${kind.name} ${toCanonicalJson(fields)}`;
 }
 
 interface WithoutFormer extends Successor {
@@ -188,13 +207,13 @@ interface FreedResource {
 }
 
 /**
- * The unique values that a deleted resource frees. Empty for a duplicate: the resource that is kept still has the name,
+ * The unique values that a deleted resource frees, or the fields that it was applied with. Empty for a duplicate: the resource that is kept still has the name,
  * so it was not renamed.
  */
 function listFreed(pair: ChangeDecision['pair']): readonly (readonly [string, FreedResource])[] {
   const { live, by } = pair;
   if (live?.mark === undefined || by !== 'mark') return [];
-  const key = joinClaimKeys(pair.kind, live.spec);
+  const key = joinClaimKeys(pair.kind, live.spec) || toFieldsKey(pair.kind, live.mark.fields);
   return key === '' ? [] : [[key, { name: live.mark.name, id: live.id }]];
 }
 

@@ -226,8 +226,8 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'predecessor-unclear',
     when: ({ decisions }) => findRenames(decisions),
-    say: ({ address, desired, kind, before: { name, id } }) => ({
-      message: `${address} claims all unique values of ${kind.name}/${name} (${id}), which is deleted`,
+    say: ({ address, desired, kind, before: { name, id }, hasClaims }) => ({
+      message: `${address} ${hasClaims ? 'claims all unique values' : 'has the fields'} of ${kind.name}/${name} (${id}), which is deleted`,
       remedy: `If it was only renamed, keep the resource: ${formatLifecycleHint(desired, { name: 'renamed_from', value: name })}`,
     }),
   }),

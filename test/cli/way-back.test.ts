@@ -148,6 +148,24 @@ describe('a resource that had the name of a manifest', () => {
     expect(stdout.match(/predecessor-unclear/g)).toHaveLength(1);
   });
 
+  it('is deleted if it had one more name since, and the plan prints the line', async () => {
+    const pool = (name: string, more: object = {}): string =>
+      toManifest('WeightedBackend', name, { backends: { bkdhr_a: 1 } }, more);
+    const line = (name: string): object => ({ lifecycle: { renamed_from: name } });
+    const kept = toEdge('kept', 20009);
+    const { workspace } = await createHistory(
+      `${STACK}${kept}${pool('a')}`,
+      `${STACK}${kept}${pool('b', line('a'))}`,
+      `${STACK}${kept}${pool('c', line('b'))}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${kept}${pool('a')}` });
+    const { stdout } = await workspace.edgewise('plan m.yaml');
+    expect(stdout).toMatch(/WeightedBackend\/a has the fields of WeightedBackend\/c \(bkdwd_\w+\), which is deleted/);
+    expect(stdout).toContain('renamed_from: c');
+    await workspace.write({ 'm.yaml': `${STACK}${kept}${pool('a')}${pool('a2')}` });
+    expect((await workspace.edgewise('plan m.yaml')).stdout).not.toContain('has the fields of');
+  });
+
   it('does not become that of a manifest that has one', async () => {
     const { workspace } = await createHistory(
       `${STACK}${toEdge('a', 20001)}`,

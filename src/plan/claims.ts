@@ -230,8 +230,11 @@ function formatClaimRemedy(
   { desired, live }: ResourcePair,
 ): string {
   const { kind, id, mark } = resource;
-  if (isByKept)
-    return 'That resource is in no manifest, and is kept in this run. A run that deletes it makes this change.';
+  if (isByKept) {
+    const isRenamed = isOurs && live === undefined && desired?.kind === kind && mark !== undefined;
+    const line = isRenamed && describeLifecycleLineToAdd(desired, { name: 'renamed_from', value: mark.name });
+    return `That resource is in no manifest, and is kept in this run. A run that deletes it makes this change.${line ? `\nIf it was only renamed, ${line}` : ''}`;
+  }
   if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
   if (isOutsideTargets) return `Add --target ${kind}/${mark?.name}, so that the plan removes it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';

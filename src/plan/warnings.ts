@@ -225,9 +225,13 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   }),
   define({
     code: 'predecessor-unclear',
-    when: ({ decisions }) => findRenames(decisions),
-    say: ({ address, desired, kind, before: { name, id }, hasClaims }) => ({
-      message: `${address} ${hasClaims ? 'claims all unique values' : 'has the fields'} of ${kind.name}/${name} (${id}), which is deleted`,
+    when: ({ decisions, kept }) => {
+      const ids = new Set(kept.map(({ pair }) => pair.live?.id));
+      const found = findRenames([...decisions, ...kept]);
+      return found.map((one) => ({ ...one, end: ids.has(one.before.id) ? 'in no manifest' : 'deleted' }));
+    },
+    say: ({ address, desired, kind, before: { name, id }, hasClaims, end }) => ({
+      message: `${address} ${hasClaims ? 'claims all unique values' : 'has the fields'} of ${kind.name}/${name} (${id}), which is ${end}`,
       remedy: `If it was only renamed, keep the resource: ${formatLifecycleHint(desired, { name: 'renamed_from', value: name })}`,
     }),
   }),

@@ -113,6 +113,39 @@ describe('the revert of an adoption', () => {
     expect(deleted).toEqual([0, 1]);
   });
 
+  it('needs the flag of both commands if the plan is approved', async () => {
+    const workspace = await createAdopted();
+    await workspace.write({ 'm.yaml': REVERTED });
+    const both = '--allow-adopted WeightedBackend/pool --allow-adopted TCPEdge/clicked';
+    const apply = (words: string) => workspace.edgewise(`apply m.yaml --approved plan.json --yes${words}`);
+    await workspace.edgewise('plan m.yaml -o plan.json');
+    expect(await apply('')).toMatchObject({ exitCode: 1 });
+    expect(await apply(` ${both}`)).toMatchObject({ exitCode: 6 });
+    await workspace.edgewise(`plan m.yaml -o plan.json ${both}`);
+    expect(await apply('')).toMatchObject({ exitCode: 6 });
+    expect(await workspace.edgewise('apply m.yaml --approved plan.json', { answers: ['adopted'] })).toMatchObject({
+      exitCode: 6,
+    });
+    expect(listIds(workspace)).toEqual(workspace.ids);
+    expect(await apply(` ${both}`)).toMatchObject({ exitCode: 0 });
+    expect(listIds(workspace)).toHaveLength(1);
+  });
+
+  it('prints the line if a resource was only renamed', async () => {
+    const workspace = await createAdopted();
+    const named = ADOPTING.replaceAll('"name":"', '"name":"new-').replaceAll(/,"lifecycle":\{[^}]*\}/g, '');
+    await workspace.write({ 'm.yaml': `${REVERTED}${named.replaceAll('WeightedBackend/', 'WeightedBackend/new-')}` });
+    const { exitCode, stdout } = await workspace.edgewise('plan m.yaml');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'WeightedBackend/new-pool has the fields of WeightedBackend/pool (bkdwd_pool), which is in no manifest',
+    );
+    expect(stdout).toMatch(/lifecycle: \{ renamed_from: pool \}/);
+    expect(stdout).toMatch(
+      /If it was only renamed, add after the \{ of the document .*\n +"lifecycle": \{ "renamed_from": "clicked" \}/,
+    );
+  });
+
   it('is shown by drift as a resource without a manifest', async () => {
     const workspace = await createAdopted();
     await workspace.write({ 'm.yaml': REVERTED });

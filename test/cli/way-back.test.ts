@@ -199,7 +199,10 @@ describe('a resource that had the name of a manifest', () => {
 
 describe('the revert of a move to another stack', () => {
   const toStack = (name: string): string => STACK.replace('name: test', `name: ${name}`);
-  const moved = (text: string): string => `${text}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
+  const moved = (text: string): string =>
+    text.endsWith('}\n')
+      ? text.replace(/\}\n$/, ',"lifecycle":{"renamed_from":{"stack":"a","name":"x"}}}\n')
+      : `${text}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
 
   async function createMove(text: string): Promise<Workspace> {
     const stays = toEdge('stays', 20009);
@@ -264,5 +267,15 @@ describe('the revert of a move to another stack', () => {
     expect((await workspace.edgewise('plan live/a --allow-take-over b')).stdout).not.toContain('to take over');
     await workspace.write({ 'live/b/edgewise.yaml': toStack('c') });
     expect((await workspace.edgewise('plan live/a --allow-take-over b')).stdout).not.toContain('to take over');
+  });
+
+  it('is none while the other stack still describes the resource', async () => {
+    const pool = toManifest('WeightedBackend', 'x', { backends: { bkdhr_a: 1 } });
+    const workspace = await createMove(pool);
+    await workspace.write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('stays', 20009)}${pool}` });
+    const { exitCode, stdout } = await workspace.edgewise('plan live/a --allow-take-over b');
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).toContain('0 to adopt, 1 to create');
+    expect(stdout).not.toContain('renamed back');
   });
 });

@@ -6,13 +6,13 @@ import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STA
 import type { DesiredState } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import { formatTokenVariables } from '../model/token-variables.ts';
-import { isDelete, type Write } from '../model/write.ts';
+import { isCreate, isDelete, type Write } from '../model/write.ts';
 import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes, listMetadataNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { isCreateWithoutClaims } from './duplicates.ts';
+import { isCreateWithoutClaims, isUnmarked } from './duplicates.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
@@ -140,7 +140,7 @@ function estimateRequests(
   const limit = parseRateLimit(settings.rateLimit);
   // Each kind in which a concurrent apply could create the same resource is listed at least once.
   const lookUps = new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
-  const apply = writes.length + lookUps + countDeleteChecks(writes);
+  const apply = writes.length + lookUps + countDeleteChecks(writes) + countSecondMarks(writes, live);
   const readAgain = countReliantWrites(writes, changes);
   return {
     read: live.requests,
@@ -148,6 +148,12 @@ function estimateRequests(
     ...(readAgain > 0 && { readAgain }),
     leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply + countCertainReads(readAgain, limit), limit),
   };
+}
+
+/** An apply writes the mark of the first new resource of a kind twice if one of the kind has no metadata. */
+function countSecondMarks(writes: readonly Write[], { resources }: PlanInput['live']): number {
+  const kinds = new Set(writes.filter(isCreate).map(({ kind }) => kind));
+  return [...kinds].filter((kind) => (resources.get(kind) ?? []).some(isUnmarked)).length;
 }
 
 /** An apply lists each kind with deletes once more, and reads each deleted module. */

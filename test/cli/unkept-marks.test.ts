@@ -280,6 +280,8 @@ describe('the creations of a kind in which a mark may have been lost', () => {
     );
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + pools.join('') });
     await sendByHand(workspace, 'POST', '/backends/weighted', { description: 'by hand' });
+    const { stdout } = await workspace.edgewise('plan');
+    expect(stdout).toContain('applying takes 3 writes and at least 2 look-ups');
     workspace.recorder.take();
     expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     const writes = workspace.recorder.take().filter(({ method }) => method !== 'GET');

@@ -158,10 +158,18 @@ function isUnknownRestriction(extra: ExtraChange | PlanComparison['members'][num
   if (!('change' in extra)) return false;
   const { change, isWhole, fields, dangers } = extra;
   const isUnknown = dangers.every(
-    ({ danger }) =>
-      danger === 'restriction-unknown' || (danger === 'restriction-removed' && change.action === 'delete'),
+    ({ danger, path = '' }) =>
+      danger === 'restriction-unknown' ||
+      (danger === 'restriction-removed' && change.action === 'delete') ||
+      // It admits everyone afterwards, and no response of this plan shows whether it did before.
+      (danger === 'unrestricted' && hasUnshownMember(change, path.split('.')[0] ?? '')),
   );
   return !isWhole && fields.length === 0 && dangers.length > 0 && isUnknown;
+}
+
+function hasUnshownMember({ live, desired }: ExtraChange['change'], field: string): boolean {
+  const [shown, wanted] = [live?.spec?.[field], desired?.[field]];
+  return isJsonObject(shown) && isJsonObject(wanted) && Object.keys(wanted).some((key) => !Object.hasOwn(shown, key));
 }
 
 describe('a service that leaves out empty values at random', () => {
@@ -186,6 +194,9 @@ describe('a service that leaves out empty values at random', () => {
         world.interpose();
         expect(listTouched(await world.plan(stack))).toEqual([]);
       }
+      // Nothing changed after a plan was made.
+      const said = world.events.flatMap((one) => (one.event === 'diagnostic' ? [one.diagnostic] : []));
+      expect(said.filter(({ code }) => code === 'concurrent-change')).toEqual([]);
     });
     await holds(property, 40);
   });

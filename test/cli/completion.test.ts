@@ -130,7 +130,8 @@ describe('the addresses of completion', () => {
     ['plan --target', ['TCPEdge/postgres', 'Credential/agent']],
     ['plan --format json more.yaml --target', ['Credential/agent']],
     ['get TCPEdge/postgres Credential more.yaml', ['Credential/agent']],
-    ['plan --target TCPEdge/a -- more.yaml', ['Credential/agent']],
+    ['plan --root more.yaml', ['TCPEdge/postgres', 'Credential/agent']],
+    ['plan --target TCPEdge/a -- --stack more.yaml', ['Credential/agent']],
     ['plan nowhere', []],
   ])('are those of the manifests: %s', async (line, expected) => {
     const workspace = await createWorkspace(FILES);

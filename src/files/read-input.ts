@@ -7,11 +7,18 @@ export class FileError extends Error {
   override readonly name = 'FileError';
   /** The reason. In a message, it follows the name of the file. */
   readonly finding: string;
+  /** Whether a `ReadBudget` is used up: the file itself may be fine. */
+  readonly isOverBudget: boolean;
 
-  constructor(finding: string) {
+  constructor(finding: string, { isOverBudget = false } = {}) {
     super(`it ${finding}`);
     this.finding = finding;
+    this.isOverBudget = isOverBudget;
   }
+}
+
+export function isOverBudget(error: unknown): boolean {
+  return error instanceof FileError && error.isOverBudget;
 }
 
 interface ReadLimit {
@@ -24,7 +31,7 @@ interface ReadLimit {
 
 /** Limits the number of files that a run reads, and their total size, because the run keeps the files in memory. */
 export interface ReadBudget {
-  /** Counts a file of this size before it is read. Throws `InputBudgetError` if the budget is exceeded. */
+  /** Counts a file of this size before it is read. Throws a `FileError` if the budget is exceeded. */
   readonly spend: (bytes: number) => void;
 }
 
@@ -40,8 +47,8 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
   let [bytes, files] = [0, 0];
   return {
     spend: (size) => {
-      if (bytes + size > maxBytes) throw new InputBudgetError(`of ${formatSize(maxBytes)} for the files of ${of}`);
-      if (files + 1 > maxFiles) throw new InputBudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
+      if (bytes + size > maxBytes) throw createBudgetError(`of ${formatSize(maxBytes)} for the files of ${of}`);
+      if (files + 1 > maxFiles) throw createBudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
       around?.spend(size);
       bytes += size;
       files += 1;
@@ -49,11 +56,8 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
   };
 }
 
-/** A file was not read, because it would exceed the budget. */
-export class InputBudgetError extends FileError {
-  constructor(limit: string) {
-    super(`is where the limit ${limit} was reached`);
-  }
+function createBudgetError(limit: string): FileError {
+  return new FileError(`is where the limit ${limit} was reached`, { isOverBudget: true });
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import {
   createReadBudget,
   describeFileError,
-  InputBudgetError,
+  isOverBudget,
   type ReadBudget,
   readInput,
   toBuffer,
@@ -122,19 +122,8 @@ export function visitManifestFiles(
   const place = checkCommandLinePath(root, context);
   if ('finding' in place) return [{ folder: root, diagnostic: createOutsideDiagnostic(root, place) }];
   try {
-    const walk = {
-      seen,
-      folders: new Set<string>(),
-      visit,
-      findings,
-      isDone,
-      roots,
-      budget,
-      files,
-      isFull: false,
-      passedOver,
-    };
-    readFolder(folder, walk);
+    const reading = { findings, seen, roots, budget, files, isFull: false };
+    readFolder(folder, { ...reading, folders: new Set(), visit, isDone, passedOver });
   } catch (error) {
     return [{ folder: root, diagnostic: createUnreadableDiagnostic(root, error, suggestPath(folder)) }];
   }
@@ -217,7 +206,7 @@ function readNamed(path: string, context: LoadContext, reading: Reading): void {
     else if (addNewFile(file.real, reading.seen) !== undefined)
       keep({ file: path, ...reading.files.read(file.real, reading) }, reading);
   } catch (error) {
-    reading.isFull = error instanceof InputBudgetError;
+    reading.isFull = isOverBudget(error);
     reading.findings.push({
       folder: dirname(path),
       diagnostic: createUnreadableDiagnostic(path, error, suggestPath(file)),
@@ -247,21 +236,8 @@ function readNamedFolder(folder: Path, reading: Reading): void {
     found.push(manifest);
     reals.push(real);
   };
-  const isDone = () => false;
-  const { seen, roots, budget, files } = reading;
   const passedOver: (PassedOver & Pick<FoundManifest, 'folder'>)[] = [];
-  const walk: Walk = {
-    seen,
-    folders: new Set(),
-    visit,
-    findings,
-    isDone,
-    roots,
-    budget,
-    files,
-    isFull: false,
-    passedOver,
-  };
+  const walk: Walk = { ...reading, findings, folders: new Set(), visit, isDone: () => false, passedOver };
   const count = readFolder(folder, walk);
   reading.isFull = walk.isFull;
   const isOwn = createStackFileFilter(folder.shown, found);
@@ -269,7 +245,7 @@ function readNamedFolder(folder: Path, reading: Reading): void {
     if (isOwn(manifest)) reading.sources.push(manifest);
     else reading.seen.delete(reals[index] ?? '');
   }
-  const unread = createUnreadDiagnostic(passedOver.filter(isOwn), seen);
+  const unread = createUnreadDiagnostic(passedOver.filter(isOwn), reading.seen);
   if (unread !== undefined) findings.push({ folder: folder.shown, diagnostic: unread });
   reading.findings.push(...findings.filter(isOwn));
   if (count > 0) return;
@@ -336,7 +312,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
       ? readManifestFile(folder, entry, path, walk)
       : passOver(folder, entry, walk);
   } catch (error) {
-    walk.isFull = error instanceof InputBudgetError;
+    walk.isFull = isOverBudget(error);
     if (isNeeded)
       walk.findings.push({ folder: folder.shown, diagnostic: createUnreadableDiagnostic(path.shown, error) });
     return 1;
@@ -424,7 +400,7 @@ export function createUnreadableDiagnostic(path: string, error: unknown, meant?:
 }
 
 function formatReadRemedy(error: unknown, meant: string | undefined): string {
-  if (error instanceof InputBudgetError)
+  if (isOverBudget(error))
     return 'Move files that are not manifests out of the folder, or split the manifests into several stacks or runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
   if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync } from 'node:fs';
-import { createReadBudget, FileError, InputBudgetError, readInput } from '../files/read-input.ts';
+import { createReadBudget, FileError, isOverBudget, readInput } from '../files/read-input.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 /**
@@ -62,7 +62,7 @@ function listUnreadManifests(passedOver: readonly PassedOver[], seen: ReadonlySe
       for (const file of one.isFolder ? listManifestNames(one, entries) : [one])
         if (ignoreUnreadable(() => isUnread(file)) === true) found.push(file.shown);
   } catch (error) {
-    if (!(error instanceof InputBudgetError)) throw error;
+    if (!isOverBudget(error)) throw error;
   }
   return found;
 }
@@ -72,7 +72,7 @@ function ignoreUnreadable<Value>(read: () => Value): Value | undefined {
     return read();
   } catch (error) {
     const isExpected = error instanceof FileError || (error instanceof Error && 'code' in error);
-    if (!isExpected || error instanceof InputBudgetError) throw error;
+    if (!isExpected || isOverBudget(error)) throw error;
     return undefined;
   }
 }

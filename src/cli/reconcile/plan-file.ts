@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { createStrangerSearch } from '../../files/owners.ts';
-import { FileError, InputBudgetError, readInput } from '../../files/read-input.ts';
+import { FileError, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
@@ -101,7 +101,7 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
       isJsonObject(value) && value['command'] === 'plan' && typeof value['format'] === 'number' && 'stacks' in value
     );
   } catch (error) {
-    if (error instanceof InputBudgetError)
+    if (error instanceof FileError && error.isOverBudget)
       throw new StackError(`${path} ${error.finding}.`, { reason: 'invalid', cause: error });
     if (error instanceof FileError || (error instanceof Error && 'code' in error)) return false;
     throw error;

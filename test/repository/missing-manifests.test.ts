@@ -145,6 +145,13 @@ describe('a plan that deletes is not refused', () => {
     await expectDeleted(workspace);
   });
 
+  it.each(['--skip-worktree', '--assume-unchanged'])('if a manifest with %s is there', async (flag) => {
+    const workspace = await createApplied();
+    git(workspace.folder, 'update-index', flag, 'live/web/kept/edge.yaml');
+    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+    await expectDeleted(workspace);
+  });
+
   it('if the files that are left out belong to no stack, or to another', async () => {
     const workspace = await createApplied({
       'live/web/inner/edgewise.yaml': toStack('inner'),

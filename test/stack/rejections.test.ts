@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
 import {
@@ -178,4 +179,22 @@ it.each(['compare', 'apply'] as const)('%s rejects with the documented StackErro
   const { stack } = await open();
   for (const value of [{}, { format: 1 }])
     await expect(stack[method](value as Plan)).rejects.toMatchObject({ name: 'StackError', reason: 'invalid' });
+});
+
+it('no error of the library quotes the key that it was given, of manifests or of a service', async () => {
+  const apiKey = 'ak_2ZkVh0aBcDeFgHiJkLmNoPq';
+  const transport = async (): Promise<Response> =>
+    Response.json({ error_code: 'ERR_1', status_code: 400, msg: `bad key ${apiKey}`, details: {} }, { status: 400 });
+  const tryWith = async (edge: string): Promise<unknown> => {
+    const manifests = [{ file: 'edgewise.yaml', text: `${STACK}---\n${edge}` }];
+    const given = { manifests, apiKey, baseUrl: 'https://api.test', transport, env: {} };
+    return openStack(given)
+      .then(async (stack) => stack.plan())
+      .catch((error: unknown) => error);
+  };
+  const answered = await tryWith(EDGE);
+  expect(String(answered)).toContain('bad key');
+  const invalid = await tryWith(EDGE.replace('web', apiKey));
+  expect(invalid).toBeInstanceOf(InvalidManifests);
+  for (const error of [answered, invalid]) expect(inspect(error)).not.toContain(apiKey);
 });

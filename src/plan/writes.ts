@@ -31,7 +31,7 @@ import {
   renderUserMetadata,
   toFieldDigest,
 } from '../model/mark.ts';
-import { isOwnedBy } from '../model/ownership.ts';
+import { hasMarkOf, isOwnedBy } from '../model/ownership.ts';
 import type { Spec } from '../model/state.ts';
 import { toWriteId, type Write } from '../model/write.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
@@ -365,7 +365,7 @@ function pickFormerName({ address, live }: Change, stack: string): Pick<MarkDraf
   const { id = '', mark } = live ?? {};
   if (mark === undefined || isCopiedMark({ id, mark }) || isRefusalRecord({ id, mark })) return {};
   if (!isOwnedBy({ mark }, stack)) return { former: { name: mark.name, stack: mark.stack } };
-  if (mark.name !== getAddressName(address)) return { former: { name: mark.name } };
+  if (!hasMarkOf({ mark }, { stack, name: getAddressName(address) })) return { former: { name: mark.name } };
   return isOwnIdInMark({ id, mark }) && mark.former !== undefined ? { former: mark.former } : {};
 }
 

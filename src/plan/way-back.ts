@@ -4,7 +4,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { findFormerName, isRefusalRecord, isRetiring } from '../model/mark.ts';
-import { hasMarkOf, isOwnedBy } from '../model/ownership.ts';
+import { isOwnedBy } from '../model/ownership.ts';
 import type { SafetyViolation } from '../model/plan.ts';
 import type { OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
@@ -79,11 +79,17 @@ class FormerResources {
   readonly #input: WayBackInput;
   readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
   readonly #taken: ReadonlySet<LiveResource | undefined>;
+  readonly #ids: ReadonlySet<string>;
+  /** The resources with one mark, by what it names. */
+  readonly #byMark: ReadonlyMap<string, readonly LiveResource[]>;
 
   constructor(input: WayBackInput) {
     const { wanted, live, pairs } = input;
     this.#input = input;
-    const former = [...live.resources.values()].flat().flatMap((one) => {
+    const all = [...live.resources.values()].flat();
+    this.#ids = new Set(all.map(({ kind, id }) => `${kind} ${id}`));
+    this.#byMark = Map.groupBy(all, formatMark);
+    const former = all.flatMap((one) => {
       const name = findFormerName(one);
       if (name === undefined || name.stack !== wanted.stack.name || isRetiring(one) || isRefusalRecord(one)) return [];
       return [{ address: toAddress(one.kind, name.name), one }];
@@ -95,8 +101,7 @@ class FormerResources {
 
   /** The resources that had the name of a manifest, and that no manifest describes now. */
   listFree({ address, kind, lifecycle: { adopt } }: DesiredResource): readonly LiveResource[] {
-    const isOther = ({ id }: LiveResource): boolean =>
-      adopt !== undefined && adopt !== id && this.#listOfKind(kind).some((one) => one.id === adopt);
+    const isOther = ({ id }: LiveResource): boolean => adopt !== id && this.#ids.has(`${kind} ${adopt}`);
     return (this.#byAddress.get(address) ?? []).filter(
       (one) => !this.#taken.has(one) && !isOther(one) && this.#isKept(one) && !this.#isDescribed(one),
     );
@@ -108,16 +113,9 @@ class FormerResources {
     return isOwnedBy(live, wanted.stack.name) || others.has(live.mark?.stack ?? '');
   }
 
-  #listOfKind(kind: string): readonly LiveResource[] {
-    return this.#input.live.resources.get(kind) ?? [];
-  }
-
   /** Whether it is the one that its stack keeps, of all with its mark. */
   #isKept(live: LiveResource): boolean {
-    const { mark } = live;
-    if (mark === undefined) return false;
-    const same = this.#listOfKind(live.kind).filter((one) => hasMarkOf(one, mark));
-    return sortByPrecedence(getKind(live.kind), same)[0] === live;
+    return sortByPrecedence(getKind(live.kind), this.#byMark.get(formatMark(live)) ?? [])[0] === live;
   }
 
   #isDescribed({ kind, mark }: LiveResource): boolean {
@@ -127,6 +125,10 @@ class FormerResources {
     if (isOwnedBy({ mark }, wanted.stack.name)) return wanted.resources.has(address) || isLeft(address);
     return others.listClaiming(stack, address).length > 0;
   }
+}
+
+function formatMark({ kind, mark }: LiveResource): string {
+  return mark === undefined ? '' : `${mark.stack} ${toAddress(kind, mark.name)}`;
 }
 
 interface Compared {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { splitMetadata } from '../../src/model/mark.ts';
+import { ED25519_KEY } from '../server/ssh-keys.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 const TOKENS = '--token-directory tokens';
@@ -105,6 +106,26 @@ describe('the revert of a rename of a credential', () => {
     expect(applied.stderr).toContain('These keep what was handed out: Credential/a.');
     expect(listLive(workspace)).toEqual(states[0]);
     expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH/)]);
+  });
+
+  it('is the same for a certificate, whose holder has it', async () => {
+    const certificate = (name: string, more: object = {}): string =>
+      toManifest(
+        'SSHUserCertificate',
+        name,
+        { public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1', principals: ['alice'] },
+        more,
+      );
+    const { workspace, states } = await createHistory(
+      `${STACK}${certificate('a')}`,
+      `${STACK}${certificate('b', { lifecycle: { renamed_from: 'a' } })}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${certificate('a')}` });
+    const refused = await workspace.edgewise('apply m.yaml --yes --allow-deletes');
+    expect(refused).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('refused[renamed-back]') });
+    expect(listWrites(workspace)).toEqual([]);
+    expect(await workspace.edgewise('apply m.yaml', { answers: ['yes'] })).toMatchObject({ exitCode: 0 });
+    expect(listLive(workspace)).toEqual(states[0]);
   });
 
   it('asks once for many, and prints the line of each', async () => {

@@ -247,6 +247,11 @@ describeInBrowsers(buildPage(), (shown) => {
         expect(await shown.page.$eval(part, isInView), `${part} at ${width}`).toBe(true);
       if (width === 1600) expect(await shown.page.$eval('#examples', isInView)).toBe(true);
     }
+    // A list that was opened stays one if the window gets room for a column.
+    await open('', 'light', 1000);
+    await press('#choose');
+    await shown.page.setViewport({ width: 1600, height: 900 });
+    expect(await shown.page.$eval('#examples', ({ clientWidth }) => clientWidth)).toBeLessThan(1000);
   });
 
   it('says what it is, what is seen and what to type at 320 and 400 pixels, and has editor and plan in two tabs', async () => {

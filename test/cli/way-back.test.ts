@@ -141,6 +141,21 @@ describe('the revert of a rename of a credential', () => {
     expect(stdout).toContain('Credential/a: renamed_from: a2\n        Credential/c: renamed_from: c2\n');
   });
 
+  it('names ten of them at most', async () => {
+    const all = Array.from({ length: 12 }, (_, index) => `c${10 + index}`);
+    const { workspace } = await createHistory(
+      `${STACK}${all.map(toCredential).join('')}`,
+      `${STACK}${all.map((name) => renamed(toCredential(`${name}x`), name)).join('')}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${all.map(toCredential).join('')}` });
+    const { stdout } = await workspace.edgewise(`plan m.yaml ${TOKENS}`);
+    expect(stdout).toContain('Credential/c19: renamed_from: c19x\n        and 2 more, as their changes show\n');
+    const declined = await workspace.edgewise(`apply m.yaml ${TOKENS}`, { answers: ['no'] });
+    expect(declined.stderr).toContain('Credential/c18, Credential/c19 and 2 more.');
+    expect(declined.exitCode).toBe(130);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
   it('needs none with the line, or for a new token', async () => {
     const { workspace, states } = await createHistory(before, after);
     await workspace.write({ 'm.yaml': `${STACK}${renamed(toCredential('a'), 'b')}` });

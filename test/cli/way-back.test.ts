@@ -141,6 +141,23 @@ describe('the revert of a rename of a credential', () => {
     expect(stdout).toContain('Credential/a: renamed_from: a2\n        Credential/c: renamed_from: c2\n');
   });
 
+  it('takes the old one along, after a rotation under the new name', async () => {
+    const lifecycle = (more: string): string => `lifecycle: { keep_old_for: 24h${more} }\n`;
+    const first = `${STACK}${toCredential('a')}${lifecycle('')}`;
+    const { workspace } = await createHistory(first, `${STACK}${toCredential('b')}${lifecycle(', renamed_from: a')}`);
+    const rotated = await workspace.edgewise(`apply m.yaml --yes --rotate Credential/b ${TOKENS}`);
+    expect(rotated.exitCode, rotated.stdout).toBe(0);
+    const before = listLive(workspace);
+    expect(before).toHaveLength(2);
+    await workspace.write({ 'm.yaml': first });
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise(`apply m.yaml ${TOKENS}`, { answers: ['yes'] });
+    expect(exitCode, stdout).toBe(0);
+    expect(listLive(workspace)).toEqual(before.map((one) => one.replace('test/b', 'test/a')));
+    expect(listWrites(workspace)).toEqual([expect.stringMatching(/^PATCH/), expect.stringMatching(/^PATCH/)]);
+    expect((await workspace.edgewise(`plan m.yaml --detailed-exitcode ${TOKENS}`)).exitCode).toBe(0);
+  });
+
   it('names ten of them at most', async () => {
     const all = Array.from({ length: 12 }, (_, index) => `c${10 + index}`);
     const { workspace } = await createHistory(
@@ -313,5 +330,17 @@ describe('the revert of a move to another stack', () => {
     expect(exitCode, stdout).toBe(0);
     expect(stdout).toContain('0 to adopt, 1 to create');
     expect(stdout).not.toContain('renamed back');
+  });
+
+  it('leaves the present one until the former stack has another, if the manifest differs', async () => {
+    const pool = (weight: number): string => toManifest('WeightedBackend', 'x', { backends: { bkdhr_a: weight } });
+    const workspace = await createMove(pool(1));
+    await workspace.write({ 'live/a/edgewise.yaml': `${toStack('a')}${pool(2)}` });
+    const steps: (readonly string[])[] = [];
+    for (const _ of ['first', 'second']) {
+      expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+      steps.push(listWrites(workspace));
+    }
+    expect(steps).toEqual([['POST /backends/weighted'], [expect.stringMatching(/^DELETE/)]]);
   });
 });

@@ -58,6 +58,14 @@ To hand out after the apply:
     expect(markdown.stdout).toContain('To hand out after the apply');
   });
 
+  it('has its list also while a reference leads nowhere', async () => {
+    const broken = toManifest('TCPEdge', 'broken', { backend: { backend_id: toId('bkdwd', 1) } });
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': `${createManifests(4)}${broken}` });
+    const { exitCode, stdout } = await edgewise('plan');
+    expect([exitCode, stdout]).toEqual([5, expect.stringContaining('To hand out after the apply:\n')]);
+    expect(stdout).toContain(`${toId('bkdwd', 1)} does not exist`);
+  });
+
   it('comes back with one apply, and then has nothing to do', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': createManifests(4) });
     expect((await edgewise('apply --yes')).exitCode).toBe(0);

@@ -114,7 +114,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
       ...listListBlocks('lint', listLintItems(apart.filter(isLintWarning)), 'warning'),
-      ...listListBlocks('handouts', isRefused ? [] : listHandouts(plan), 'rest'),
+      ...listListBlocks('handouts', hasErrors(diagnostics) ? [] : listHandouts(plan), 'rest'),
       ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
       ...listDueTables(changes, made?.at),
       ...listRequestTables(writes),

@@ -11,6 +11,7 @@ import {
   createKindPage,
   createSchemaPage,
   type FieldPageResult,
+  type FieldRow,
   type KindOrFieldPage,
   listSchemaPaths,
 } from './pages.ts';
@@ -78,11 +79,19 @@ function listTargetsOfWord(topic: string): readonly FieldTarget[] {
   });
 }
 
-/** Lists the fields on the page of a topic by their whole paths, with their descriptions. For completion. */
-export function listFieldsOfTopic(topic: string): readonly TopicSummary[] {
-  const page = explain(topic);
-  if (!('facts' in page)) return [];
-  return page.fields.map(({ name, description }) => ({ name: `${topic}.${name}`, sentence: description }));
+/** Lists all topics: kinds, each with the fields inside of it at any depth, and codes. For completion. */
+export function listTopics(): readonly TopicSummary[] {
+  const { kinds, codes } = createTopicsPage();
+  const listBelow = (path: string, fields: readonly FieldRow[]): readonly TopicSummary[] =>
+    fields.flatMap(({ name, description, fields: inner }) => [
+      { name: `${path}.${name}`, sentence: description },
+      ...listBelow(`${path}.${name}`, inner),
+    ]);
+  const listInside = (kind: string): readonly TopicSummary[] => {
+    const page = createExplanation(kind, []);
+    return 'fields' in page ? listBelow(kind, page.fields) : [];
+  };
+  return [...kinds.flatMap((kind) => [kind, ...listInside(kind.name)]), ...codes];
 }
 
 export function createTopicsPage(): TopicsPage {

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { createTopicsPage, listFieldsOfTopic, type TopicSummary } from '../../../explain/explain.ts';
+import { listTopics } from '../../../explain/explain.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../../kinds/tables/registry.ts';
 import { checkKindHasReadableField } from '../../../report/machine/inventory.ts';
@@ -147,7 +147,7 @@ function describeArgument(argument: Argument, program: Command): CompletedPlace 
         words: [...toKindWords(MANIFEST_KINDS), ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about }))],
       };
     case 'topic':
-      return { words: listTopics(), separator: '.' };
+      return { words: listTopics().map(({ name, sentence }) => ({ word: name, about: sentence })), separator: '.' };
     case 'words': {
       const commands = program.createHelp().visibleCommands(program);
       return { words: toWords([...commands.map((one) => one.name()), ...TOPIC_NAMES]) };
@@ -161,16 +161,6 @@ function describeArgument(argument: Argument, program: Command): CompletedPlace 
     default:
       return { words: [] };
   }
-}
-
-/** Lists what `edgewise explain` explains: kinds with all of their fields, and codes. */
-function listTopics(): readonly CompletedWord[] {
-  const { kinds, codes } = createTopicsPage();
-  const listBelow = (topic: TopicSummary): readonly TopicSummary[] => [
-    topic,
-    ...listFieldsOfTopic(topic.name).flatMap(listBelow),
-  ];
-  return [...kinds.flatMap(listBelow), ...codes].map(({ name, sentence }) => ({ word: name, about: sentence }));
 }
 
 function toWords(words: readonly string[]): readonly CompletedWord[] {

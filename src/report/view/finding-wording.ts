@@ -95,7 +95,7 @@ export function listFindingLines(
 
 /** Matches `edgewise` where a command or an option follows, and no verb of a sentence. */
 const CALL =
-  /(?<![\w./-])edgewise (?=(?:abuse-report|accept|apply|completion|destroy|diff|drift|explain|export|get|help|init|plan|post|release|schema|serve|show|stacks|test-policy|validate)\b|--)/g;
+  /(?<![\w./-])edgewise (?=(?:abuse-\w+|accept|apply|completion|destroy|diff|drift|explain|export|get|help|init|plan|post|release|schema|serve|show|stacks|test-policy|validate)\b|--)/g;
 
 /** Says in a remedy how the user can call edgewise, so that its commands can be copied. */
 export function nameCalls(remedy: string, findInvocation: FormatOptions['findInvocation']): string {

@@ -2,7 +2,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isExternalError } from '../model/errors.ts';
 import { type JsonObject, toJsonText } from '../model/json.ts';
-import { renderMetadata, splitMetadata } from '../model/mark.ts';
+import { renderFittingMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { CreateWrite } from '../model/write.ts';
 import type { SentCreation } from './judge-creation.ts';
@@ -59,8 +59,11 @@ export async function keepsMark(
   requests: Pick<ApplyRequests, 'record'>,
 ): Promise<boolean | undefined> {
   const { user, mark } = splitMetadata(toJsonText(body['metadata']));
-  if (mark === undefined) return undefined;
-  const again = { ...pickAlwaysSent(write, body), metadata: renderMetadata(user, { ...mark, id }) };
+  const { type } = getKind(write.kind).fields['metadata'] ?? {};
+  if (mark === undefined || type?.type !== 'metadata') return undefined;
+  const metadata = renderFittingMetadata(user, { ...mark, id }, type.maxBytes);
+  if (metadata === undefined) return undefined;
+  const again = { ...pickAlwaysSent(write, body), metadata };
   try {
     return hasMarkOf(await requests.record(write, id, { body: again }), write.mark);
   } catch (error) {

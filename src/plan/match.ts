@@ -67,7 +67,8 @@ export function matchResources(
   const gone = listGonePairs(undescribed, isLeft, described);
   const kept = [...described, ...gone];
   const pairs = [...kept, ...pairRetirements(kept, retirements)];
-  const diagnostics = [...listMarkErrors(live), ...matches.flatMap(({ diagnostic }) => diagnostic ?? [])];
+  const refused = matches.flatMap(({ diagnostic }) => diagnostic ?? []);
+  const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, live, ownership })];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const left = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
   const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
@@ -75,6 +76,41 @@ export function matchResources(
     pairs: sortPairs(addRetirements(pairs)),
     diagnostics: sortDiagnostics([...diagnostics, ...left, ...duplicates]),
   };
+}
+
+/** More refused adoptions are no mistakes of single manifests. */
+const FEW = 5;
+
+/** Many refused adoptions that one line in the Stack would allow are one error. */
+function joinRefusals(
+  refused: readonly Diagnostic[],
+  {
+    desired,
+    live,
+    ownership,
+  }: { readonly desired: DesiredState; readonly live: LiveState; readonly ownership: Ownership },
+): readonly Diagnostic[] {
+  const byId = new Map([...live.resources.values()].flat().map((one) => [one.id, one]));
+  const findOwner = ({ code, address = '' }: Diagnostic): string | undefined => {
+    const resource = desired.resources.get(address as Address);
+    const found = code === 'adopt-refused' ? byId.get(resource?.lifecycle.adopt ?? '') : undefined;
+    const { stack = ownership.stack, name } = found?.mark ?? {};
+    const isRenamed = name === resource?.name && stack !== ownership.stack && !ownership.formerNames.includes(stack);
+    return isRenamed ? stack : undefined;
+  };
+  const groups = [...Map.groupBy(refused, findOwner)];
+  return groups.flatMap(([stack, members]) => {
+    const [first] = members;
+    if (stack === undefined || first === undefined || members.length <= FEW) return members;
+    return [
+      {
+        ...first,
+        address: undefined,
+        message: `${members.length} resources to adopt belong to the stack ${stack}, by the same names, such as ${first.address}`,
+        remedy: `If that is the former name of this stack, or its documents come from there, add to the metadata of the Stack:\nrenamed_from: ${stack}\nOtherwise remove the documents here: that stack manages the resources.`,
+      },
+    ];
+  });
 }
 
 interface MatchContext {

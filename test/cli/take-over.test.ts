@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';
@@ -51,6 +51,30 @@ describe('a stack with a former name', () => {
     expect(stdout).toMatch(
       /1 resource keeps the mark of other.*Credential\/a \(cr_\w+, which this stack has or finds twice\)/,
     );
+  });
+
+  it.each([
+    [5, 5],
+    [6, 1],
+  ])('is one line for many manifests that adopt, and not for few: %i give %i errors', async (count, errors) => {
+    const { edgewise, folder } = await createWorkspace({
+      'other.yaml': `${OTHER}${Array.from({ length: count }, (_, index) => toEdge(`e${index}`, 20_000 + index)).join('')}`,
+    });
+    await edgewise('apply other.yaml --yes');
+    await rm(join(folder, 'other.yaml'));
+    await edgewise('export -o manifests --owner other');
+    const stack = join(folder, 'manifests/edgewise.yaml');
+    const text = await readFile(stack, 'utf8');
+    await writeFile(stack, text.replace('name: other', 'name: test'));
+    const { exitCode, stdout } = await edgewise('plan manifests');
+    expect([exitCode, stdout.match(/adopt-refused/g)?.length]).toEqual([3, errors]);
+    expect(stdout).toContain('renamed_from: other\n');
+    if (errors === 1)
+      expect(stdout).toMatch(
+        /: 6 resources to adopt belong to the stack other, by the same names, such as TCPEdge\/e0\n/,
+      );
+    await writeFile(stack, text.replace('name: other', 'name: test\n  renamed_from: other'));
+    expect(await edgewise(`apply manifests --yes ${ALLOWED}`)).toMatchObject({ exitCode: 0 });
   });
 
   it('finds a resource twice, and says so', async () => {

@@ -160,19 +160,21 @@ describe('a history of renames, moves and reverts', () => {
   });
 
   it('deletes nothing but what a commit changed as well, and no token without a danger', LONG, async () => {
-    const property = fc.asyncProperty(arbitraryKinds, toArbitraryCommits(true), (kinds, commits) =>
-      play(kinds, { commits, isEdited: true }, async ({ workspace, before, from, to, planned }) => {
+    const property = fc.asyncProperty(arbitraryKinds, toArbitraryCommits(true), (kinds, commits) => {
+      // What differs is deleted once its former stack has another, which may be a run later.
+      const owners = new Set<string>();
+      return play(kinds, { commits, isEdited: true }, async ({ workspace, before, from, to, planned }) => {
         const after = listOwners(workspace);
         const gone = [...before].filter(([id]) => !after.has(id));
         const changed = from.filter((one, index) => one.value !== to[index]?.value);
-        const owners = toOwners(changed);
-        expect(gone.filter(([, owner]) => !owners.includes(owner))).toEqual([]);
+        for (const owner of toOwners(changed)) owners.add(owner);
+        expect(gone.filter(([, owner]) => !owners.has(owner))).toEqual([]);
         for (const [id] of gone.filter(([one]) => one.startsWith('cr_'))) {
           const found = listChanges(planned).find((one) => findMember(findMember(one, 'live'), 'id') === id);
           expect(JSON.stringify(findMember(found ?? null, 'dangers') ?? '')).toContain('token-revoked');
         }
-      }),
-    );
+      });
+    });
     await holds(property, 25);
   });
 });

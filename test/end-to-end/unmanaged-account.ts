@@ -23,7 +23,7 @@ const METADATA = [
   'free text\n  of two lines',
   '{"a": 1, "a": 2}',
   '~',
-  `{"long":"${'é'.repeat(1800)}"}`,
+  `{"long":"${'é'.repeat(1700)}"}`,
 ];
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C';

@@ -27,6 +27,7 @@ import {
   type StackRow,
   withErrorsOnce,
 } from '../view/run-wording.ts';
+import { formatReadRequestsSentence } from '../view/wording.ts';
 import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
 import { createFinding } from './findings.ts';
 import { listExitSentences } from './plan.ts';
@@ -61,7 +62,13 @@ export function createRunDocument(
     about: formatRunTitle(run),
     headline: formatRunHeadline(run.parts, { bad, isDangerous: dangers.length > 0 }),
     notes: [],
-    conclusion: [{ role: 'fact', text: formatRunSummary(run, rows) }, ...listRunExitSentences(run, options)],
+    conclusion: [
+      { role: 'fact', text: formatRunSummary(run, rows) },
+      ...listRunExitSentences(run, options),
+      ...(run.requests === undefined
+        ? []
+        : [{ role: 'fact', text: formatReadRequestsSentence(run.requests), tone: 'muted' } as const]),
+    ],
     isResultFirst: !run.parts.some(({ report }) => report.about === 'apply' || report.about === 'validation'),
     next: [],
     blocks: [

@@ -18,7 +18,6 @@ import {
   countWriteOutcomes,
   formatCount,
   formatNameList,
-  formatReadRequestsSentence,
   formatResourceAndFileCounts,
   formatSeverityCounts,
   formatWaitTime,
@@ -131,18 +130,14 @@ export function listStackRows(parts: readonly StackReportPart[]): readonly Stack
   });
 }
 
-/** What was selected, what was found, and what it took, in sentences. */
-export function formatRunSummary({ parts, selection, requests }: StacksRunReport, rows: readonly StackRow[]): string {
+/** What was selected, and what was found, in sentences. */
+export function formatRunSummary({ parts, selection }: StacksRunReport, rows: readonly StackRow[]): string {
   const bad = rows.filter(({ isBad }) => isBad).length;
   const counts = [
     ...listContentCounts(parts.filter((_, index) => rows[index]?.isBad === false)),
     ...(bad > 0 ? [`${bad} failed or refused`] : []),
   ];
-  return [
-    toPrintable(selection),
-    ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`]),
-    ...(requests === undefined ? [] : [formatReadRequestsSentence(requests)]),
-  ].join(' ');
+  return [toPrintable(selection), ...(counts.length === 0 ? [] : [`${counts.join(', ')}.`])].join(' ');
 }
 
 /** Returns, for example, `Plan for the stacks below live`. */

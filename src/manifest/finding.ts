@@ -184,6 +184,7 @@ function findRemedy(finding: SchemaFinding, kind: string): string | undefined {
   if (retired !== undefined) return retired;
   const special = code === 'bad-field' ? findSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
+  if (remedy !== undefined) return remedy;
   // The message about an unknown value already lists the allowed values.
   return suggestRemedy(unknown.given, unknown.known, code === 'bad-field');
 }

@@ -134,7 +134,21 @@ function createUnknownFieldFinding({ schema, value }: Scope, path: FieldPath, ke
     const others = excluded.map((name) => `\`${name}\``).join(' and ');
     return { ...finding, message: `cannot be used together with ${others}`, remedy: 'Keep one of them.' };
   }
-  return { ...finding, message: 'is not a known field', unknown: { given: key, known: listKnownKeys(union) } };
+  const known = listKnownKeys(union);
+  const remedy = findNestedRemedy(key, known, (name) => listKnownKeys(findSchema(schema, [...path, name])));
+  return { ...finding, message: 'is not a known field', unknown: { given: key, known }, remedy };
+}
+
+/** A field of a mapping beside it that has lost its indentation is no misspelling of another one. */
+function findNestedRemedy(
+  key: string,
+  beside: readonly string[],
+  listFields: (name: string) => readonly string[],
+): string | undefined {
+  const holders = beside.filter((name) => listFields(name).includes(key)).map((name) => `\`${name}\``);
+  if (holders.length <= 1)
+    return holders[0] && `It is a field of ${holders[0]}: write it below that, with more indentation.`;
+  return `It is a field of ${holders.join(', ')}: write it below the one that is meant, with more indentation.`;
 }
 
 /** Lists the other fields of a value that no member of the union allows together with `key`. */

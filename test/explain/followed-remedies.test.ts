@@ -312,7 +312,45 @@ function applyWay(way: Way): Parameters<typeof runExample>[0] & { readonly befor
   return { ...before, files, command: way.command ?? before.command, before };
 }
 
+/** Mistakes that no page has as an example: the manifest before and after its remedy. */
+const MISTAKES: readonly (readonly [mistake: string, wrong: string, says: string, right: string])[] = [
+  [
+    'a field that lost its indentation',
+    '  backend:\n  backend_id: bkdhr_blue\n',
+    'It is a field of `backend`: write it below that, with more indentation.',
+    '  backend:\n    backend_id: bkdhr_blue\n',
+  ],
+  [
+    'a field of several modules that lost its indentation',
+    '  backend:\n    backend_id: bkdhr_blue\n  enabled: true\n',
+    'write it below the one that is meant, with more indentation.',
+    '  backend:\n    backend_id: bkdhr_blue\n    enabled: true\n',
+  ],
+  [
+    'a tab',
+    '\tbackend: { backend_id: bkdhr_blue }\n',
+    'Indent with spaces.',
+    '  backend: { backend_id: bkdhr_blue }\n',
+  ],
+  [
+    'a forgotten ---',
+    `  backend: { backend_id: bkdhr_blue }\n${HEAD}TCPEdge\nmetadata: { name: b }\nspec: {}\n`,
+    'Put a line `---` above it.',
+    `  backend: { backend_id: bkdhr_blue }\n---\n${HEAD}TCPEdge\nmetadata: { name: b }\nspec: {}\n`,
+  ],
+];
+
 describe('a remedy that is followed', () => {
+  it.each(MISTAKES)('ends %s', async (_, wrong, says, right) => {
+    const files = (spec: string): ReadonlyMap<string, Buffer> =>
+      new Map([['manifest.yaml', Buffer.from(`${HEAD}TCPEdge\nmetadata: { name: a }\nspec:\n${spec}`)]]);
+    const example = { ...readExample(''), command: 'validate manifest.yaml' };
+    const before = await runExample({ ...example, files: files(wrong) });
+    expect(before.output).toContain(says);
+    const after = await runExample({ ...example, files: files(right) });
+    expect(after.output).not.toContain('error[');
+  });
+
   it.each(WAYS)('ends $code: $says', async (way) => {
     const after = applyWay(way);
     if (after.isInGit) requireProgramOrSkip('git');

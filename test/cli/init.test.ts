@@ -72,7 +72,9 @@ describe('edgewise init', () => {
     expect(await readFile(join(folder, 'shop', 'edgewise.yaml'), 'utf8')).toContain(
       'base_url: embedded:account.json\n',
     );
-    expect(stdout).toMatch(/^ {2}edgewise plan shop {3}show what would change$/m);
+    expect(stdout).toMatch(
+      /^ {2}edgewise validate shop {3}check the manifests; no request is sent\n {2}edgewise plan shop {7}show what would change$/m,
+    );
     expect(await edgewise('plan shop', { env })).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('new and empty: account.json does not exist yet'),
@@ -88,6 +90,15 @@ describe('edgewise init', () => {
     expect(stderr).toContain('The base URL must be an http or https URL');
     expect(exitCode).toBe(0);
     expect(await readFile(join(folder, 'manifests', 'edgewise.yaml'), 'utf8')).toContain('name: shop\n');
+  });
+
+  it('breaks no word of a question at the end of a row', async () => {
+    const { edgewise } = await createWorkspace();
+    const answers = ['shop', 'api.test', 'https://api.test'];
+    const { stderr } = await edgewise('init', { answers, env: { EDGEWISE_BASE_URL: '' }, terminal: 40 });
+    const rows = stderr.split('\n').map((row) => row.replace(/(?<=\): ).*/, ''));
+    expect(rows.filter((row) => row.length > 40)).toEqual([]);
+    expect(rows).toContain('(embedded:account.json): ');
   });
 
   it.each([

@@ -13,17 +13,19 @@ import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { StackError } from '../../model/user-errors.ts';
+import { padToWidth } from '../../report/text/layout.ts';
+import { countColumns } from '../../report/view/escape.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { isBaseUrl, isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { SETTINGS } from '../../settings/table.ts';
 import { openEmbeddedServer } from '../../stack/embedded.ts';
-
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { chooseEditorSchema, refuseUnwritableFiles, writeNewFiles } from '../output/new-files.ts';
+import { wrapLastLine } from '../output/output.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { addToCommand } from './options.ts';
@@ -140,7 +142,8 @@ async function ask(
     const value = answer === '' ? fallback : answer;
     const finding = value === undefined ? undefined : check(value);
     if (finding === undefined) return value;
-    context.stderr.write(`${toPrintable(finding.message)} ${toPrintable(finding.remedy ?? '')}\n`);
+    const said = `${toPrintable(finding.message)} ${toPrintable(finding.remedy ?? '')}`;
+    context.stderr.write(`${wrapLastLine(said, context.stderr)}\n`);
   }
 }
 
@@ -238,10 +241,13 @@ function describeWritten(
     ? ` To keep tokens out of git, add ${TOKENS_IGNORED} to ${toPrintable(join(folder, IGNORE_FILE))}.`
     : '';
   const later = isComplete ? '' : `With the service: set ${variables}, and leave out --base-url.\n`;
+  const check = `${command} validate ${shown}`;
+  const plan = `${command} plan ${shown}${inMemory}`;
+  const width = Math.max(countColumns(check), countColumns(plan));
   return `Wrote ${toPrintable(written.join(', '))}.${settings}${ignored}
 
 Next:
-  ${command} validate ${shown}   check the manifests; no request is sent
-  ${command} plan ${shown}${inMemory}   show what would change${isComplete ? '' : ', on a server in memory'}
+  ${padToWidth(check, width)}   check the manifests; no request is sent
+  ${padToWidth(plan, width)}   show what would change${isComplete ? '' : ', on a server in memory'}
 ${later}`;
 }

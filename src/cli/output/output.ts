@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { createJobCommandEscaper, escapeJobCommands } from '../../model/job-commands.ts';
 import type { SecretRedactor } from '../../model/secrets.ts';
+import { wrapProse } from '../../report/text/layout.ts';
 import type { Context, OutputStream } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { redactText } from './redact-text.ts';
@@ -77,8 +78,16 @@ export function createRedactedContext<T extends Context>(
     secrets,
     stdout: filterCommands(redactOutput(context.stdout, secrets)),
     stderr: filterCommands(redactOutput(context.stderr, secrets)),
-    ask: (question) => context.ask(escapeJobCommands(secrets.redact(question))),
+    ask: (question) => context.ask(wrapLastLine(escapeJobCommands(secrets.redact(question)), context.stderr)),
   };
+}
+
+/** A terminal would break the words of a question, which stands in its last line, wherever a row ends. */
+export function wrapLastLine(text: string, { isTerminal, columns }: OutputStream): string {
+  if (!isTerminal) return text;
+  const start = text.lastIndexOf('\n') + 1;
+  const [, line = '', end = ''] = /^(.*?)( *)$/s.exec(text.slice(start)) ?? [];
+  return `${text.slice(0, start)}${wrapProse(line, columns(), { first: 0, rest: 0 }).join('\n')}${end}`;
 }
 
 function redactOutput(output: OutputStream, secrets: SecretRedactor): OutputStream {

@@ -235,6 +235,7 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['--auto-approve', '--yes applies without asking.'],
   ['-auto-approve', '--yes applies without asking.'],
   ['--dry-run', 'edgewise plan shows what an apply would write, and writes nothing.'],
+  ['--policy', '--policies names a file or folder with more policies.'],
   ['--force', 'A plan that a safety rule refuses names the option that allows it, such as --allow-deletes.'],
   ['-o', '--format sets the format of the result. -o names what plan and export write.'],
   ['--layout', 'export -o FOLDER writes a file for each resource; without -o, everything is one text on stdout.'],
@@ -246,6 +247,18 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
     `--timeout limits a whole request, and spec.api.timeouts.${part} in the Stack a part of it.`,
   ]),
 ]);
+
+/** Options with which other tools name manifests. */
+const PATH_OPTIONS: ReadonlySet<string> = new Set(['-f', '-k', '--file', '--filename', '--chdir']);
+
+function findOperandRemedy(command: string, option: string, sentence: string): string | undefined {
+  const named = command.startsWith('-') ? 'plan' : command;
+  if (PATH_OPTIONS.has(option)) return `Name folders and files without an option, such as edgewise ${named} manifests.`;
+  const isDiffOfManifests = command === 'diff' && sentence.startsWith('Missing required argument');
+  return isDiffOfManifests
+    ? 'edgewise diff compares two plan files. edgewise plan shows what an apply of manifests would change.'
+    : undefined;
+}
 
 /** Converts commander's message to a sentence, and adds a remedy. */
 function createParseError({ message }: CommanderError, words: readonly string[], program: Command): StackError {
@@ -262,6 +275,7 @@ function createParseError({ message }: CommanderError, words: readonly string[],
     findRetiredFlagRemedy(setting === undefined ? option : `${setting} ${value}`) ??
     OPTION_REMEDIES.get(`${word} ${option}`) ??
     OPTION_REMEDIES.get(option) ??
+    findOperandRemedy(word, option, sentence) ??
     suggestOptionOrCommand(unknown, words, program);
   return createUsageError(sentence, remedy ?? `edgewise${command} --help shows its usage.`);
 }

@@ -249,7 +249,8 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   if (unread !== undefined) findings.push({ folder: folder.shown, diagnostic: unread });
   reading.findings.push(...findings.filter(isOwn));
   if (count > 0) return;
-  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
+  const remedy =
+    'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools. edgewise init writes new ones.';
   const diagnostic = createEmptyDiagnostic(folder.shown, 'contains no manifest file', remedy);
   reading.findings.push({ folder: folder.shown, diagnostic });
 }

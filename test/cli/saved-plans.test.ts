@@ -99,6 +99,18 @@ describe('a saved plan', () => {
     expect((await edgewise('apply empty.yaml')).stderr).not.toContain('plan file');
     expect((await edgewise('apply missing.plan')).stderr).toContain('missing.plan');
   });
+
+  it.each([
+    ['does not exist', 'apply . --approved none.json --yes', 'none.json does not exist.'],
+    ['is a folder', 'diff sub sub', 'sub is a folder, not a file.'],
+  ])('that %s is named, with the command that makes one', async (_, line, finding) => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE, 'sub/notes.txt': '' });
+    const { exitCode, stderr } = await edgewise(line);
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe(
+      `edgewise: The plan file ${finding}\nName a file that edgewise plan -o FILE wrote. edgewise plan MANIFESTS makes a plan of manifests.\n`,
+    );
+  });
 });
 
 /** Two edges in the stack `old`. The stack `test` describes the second one too. */

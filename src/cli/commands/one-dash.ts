@@ -32,6 +32,9 @@ function listOptionsOfCommandLine(argv: readonly string[], program: Command): re
   return listNamedCommands(argv, program).flatMap(({ options }) => options);
 }
 
+/** The least length of the beginning of an option, with its dashes, that stands for the whole one. */
+const LEAST_PREFIX = 5;
+
 /** Suggests an option, or a command below the one that the words name, for one that does not exist. */
 export function suggestOptionOrCommand(given: string, argv: readonly string[], program: Command): string | undefined {
   const commands = listNamedCommands(argv, program);
@@ -39,7 +42,8 @@ export function suggestOptionOrCommand(given: string, argv: readonly string[], p
   const names = given.startsWith('--')
     ? options.flatMap(({ long }) => long ?? [])
     : (commands.at(-1)?.commands ?? []).map((command) => command.name());
-  const nearest = suggest(given, names);
+  const longer = given.length < LEAST_PREFIX ? [] : names.filter((name) => name.startsWith(given));
+  const nearest = suggest(given, names) ?? (longer.length === 1 ? longer[0] : undefined);
   return nearest === undefined ? undefined : `Did you mean ${nearest}?`;
 }
 

@@ -1,14 +1,12 @@
 import { resolve } from 'node:path';
 import { createStrangerSearch } from '../../files/owners.ts';
-import { FileError, readInput } from '../../files/read-input.ts';
+import { describeFileError, FileError, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
-import { getErrorMessage } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Locate } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { StackError } from '../../model/user-errors.ts';
-
 import { parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { OutputError } from '../exit-code.ts';
@@ -116,8 +114,9 @@ export function readPlanText(file: string, context: PlanReader): string {
   try {
     return readInput(resolve(cwd, file), { budget, onlyFiles }).toString('utf8');
   } catch (error) {
-    throw new StackError(`The plan file ${file} cannot be read: ${getErrorMessage(error)}`, {
+    throw new StackError(`The plan file ${file} ${describeFileError(error)}.`, {
       reason: 'invalid',
+      remedy: 'Name a file that edgewise plan -o FILE wrote. edgewise plan MANIFESTS makes a plan of manifests.',
       cause: error,
     });
   }

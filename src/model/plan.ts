@@ -131,6 +131,7 @@ interface PlanOrigin {
  * what else it may not be used for.
  */
 export interface Plan {
+  /** Decides whether this version can read the plan. Not to convert one of another version: it is made again. */
   readonly format: typeof PLAN_FORMAT;
   /** Not to decide what a plan means: only `format` does. */
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
@@ -153,7 +154,7 @@ export interface Plan {
   readonly targets: readonly string[];
   /** The addresses that the plan leaves out, together with everything that depends on them. Absent if there are none. */
   readonly exclusions?: readonly string[] | undefined;
-  /** Names of other stacks whose resources the plan takes over. */
+  /** Names of other stacks whose resources the plan takes over. Not a consent: a flag or an answer of the run is. */
   readonly takeOver: readonly string[];
   /** To tell which files changed since. Not to read them: the run names what it reads. */
   readonly inputs: readonly ManifestFileDigest[];
@@ -166,7 +167,7 @@ export interface Plan {
    * other stack is applied. Absent if there is no such `External`.
    */
   readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>> | undefined;
-  /** The name of the label or annotation whose value is a resource's owner. */
+  /** The name of the label or annotation whose value is a resource's owner. For readers: the mark says whose a resource is. Not to find that. */
   readonly ownerLabel?: string | undefined;
   /** The salt of the digests in the changes. Absent if there are none. */
   readonly hiddenSalt?: string | undefined;

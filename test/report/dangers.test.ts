@@ -343,6 +343,25 @@ describe('a run over many stacks', () => {
     ).not.toContain('!');
   });
 
+  it.each([
+    ['calm', 40, 'live/calm'],
+    ['calm', 30, 'live/calm'],
+    ['a-stack-with-a-long-name', 60, 'live/a-stack-with-a-long-name'],
+  ])('fits its table with the stack %s into %i columns, and breaks no word', async (name, width, folder) => {
+    const changes = [open, moved, calm].map((change, index) => ({ ...change, address: `TCPEdge/${index}` as const }));
+    const parts = toRun(toPlanPart(name, toOwned('data', ...changes)));
+    const renderText = await loadStacksReportRenderer('text');
+    const [wide = '', narrow = ''] = [0, width].map((columns) => {
+      const text = renderText(parts, { ...PLAIN, width: columns });
+      return text.slice(text.lastIndexOf('STACK'));
+    });
+    const rows = narrow.split('\n');
+    expect(wide.split('\n').some((line) => line.length > width)).toBe(true);
+    expect(rows.filter((line) => line.length > width)).toEqual([]);
+    expect(rows.some((line) => line.includes(folder))).toBe(true);
+    expect(narrow.match(/\S+/g)).toEqual(wide.match(/\S+/g));
+  });
+
   it('counts lint warnings, and groups stacks that have only those with the unchanged ones', async () => {
     const lint = { code: 'no-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
     const health = { ...lint, code: 'resource-unhealthy' } as const;

@@ -147,19 +147,42 @@ function renderTableBlock(
       .map((cell, index) => padToWidth(cell, widths[index] ?? 0))
       .join('  ')
       .trimEnd();
+  const alignInGrid = (cells: readonly string[]): readonly string[] => {
+    const line = align(cells);
+    return isTooWide(line, width) ? wrapLastCell(cells, { widths, width }) : [line];
+  };
   const lines =
     layout === 'grid'
-      ? [paint('strong', align(columns.map((name) => name.toUpperCase())))]
+      ? alignInGrid(columns.map((name) => name.toUpperCase())).map((line) => paint('strong', line))
       : wrapWithPrefix('', `${heading}:`, { width, rest: 2 });
   for (const { cells, isBad } of rows) {
     const texts = cells.map(toPlainText);
     const line = align(texts);
-    if (layout === 'grid') lines.push(isBad === true ? paint('error', line) : line);
-    else if (layout === 'stack' || isTooWide(`  ${line}`, width)) lines.push(...renderWideRow(texts, { color, width }));
+    if (layout === 'grid') {
+      const row = alignInGrid(texts);
+      lines.push(...(isBad === true ? row.map((one) => paint('error', one)) : row));
+    } else if (layout === 'stack' || isTooWide(`  ${line}`, width))
+      lines.push(...renderWideRow(texts, { color, width }));
     else lines.push(`  ${texts[0]}${paint('muted', line.slice(texts[0]?.length ?? 0))}`);
   }
   return lines;
 }
+
+/** A row of a grid whose last cell goes on below itself. If there is no room beside the others, each cell has its own lines. */
+function wrapLastCell(
+  cells: readonly string[],
+  { widths, width }: { readonly widths: readonly number[]; readonly width: number },
+): readonly string[] {
+  const before = cells.slice(0, -1).map((cell, index) => `${padToWidth(cell, widths[index] ?? 0)}  `);
+  const [prefix, last] = [before.join(''), cells.at(-1) ?? ''];
+  const start = countColumns(prefix);
+  if (start + MIN_LAST_CELL <= width) return wrapWithPrefix(prefix, last, { width, rest: start });
+  const [first = '', ...more] = cells;
+  return [first, ...more.flatMap((cell) => wrapWithPrefix('    ', cell, { width, rest: 4 }))];
+}
+
+/** The least columns of a last cell that is wrapped: as many as wrapping needs. */
+const MIN_LAST_CELL = 20;
 
 function renderWideRow(
   [first = '', ...more]: readonly string[],

@@ -108,7 +108,7 @@ describe('a saved plan', () => {
     const { exitCode, stderr } = await edgewise(line);
     expect(exitCode).toBe(3);
     expect(stderr).toBe(
-      `edgewise: The plan file ${finding}\nName a file that edgewise plan -o FILE wrote. edgewise plan MANIFESTS makes a plan of manifests.\n`,
+      `edgewise: The plan file ${finding}\nCorrect the name, or make one: edgewise plan MANIFESTS -o FILE.\n`,
     );
   });
 });

@@ -116,7 +116,7 @@ export function readPlanText(file: string, context: PlanReader): string {
   } catch (error) {
     throw new StackError(`The plan file ${file} ${describeFileError(error)}.`, {
       reason: 'invalid',
-      remedy: 'Name a file that edgewise plan -o FILE wrote. edgewise plan MANIFESTS makes a plan of manifests.',
+      remedy: 'Correct the name, or make one: edgewise plan MANIFESTS -o FILE.',
       cause: error,
     });
   }

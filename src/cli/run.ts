@@ -230,6 +230,10 @@ function createUnknownCommandError([word = '']: readonly string[], program: Comm
 
 /** Remedies for options that were removed, or that only another command has. */
 const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
+  ...['-R', '--recursive'].map((option): [string, string] => [
+    `release ${option}`,
+    'edgewise release is for one stack: name its folder, without this option.',
+  ]),
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
   ['--auto-approve', '--yes applies without asking.'],

@@ -68,6 +68,7 @@ describe('usage', () => {
     ],
     ['apply -f manifests', 'Name folders and files without an option, such as edgewise apply manifests.'],
     ['plan --filename manifests', 'such as edgewise plan manifests.'],
+    ['release TCPEdge/a -R live', 'edgewise release is for one stack: name its folder, without this option.'],
     ['diff manifests', 'edgewise plan shows what an apply of manifests would change.'],
     ['plan --policy rules.yaml', '--policies names a file or folder with more policies.'],
     ['apply --token-dir tokens', 'Did you mean --token-directory?'],

@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listExamples, readExample, runExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
+import { createWorkspace } from '../cli/workspace.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 
 /** Each remedy of the page of diagnostics is done, as it says: then its error is gone, and there is no other one. */
@@ -349,6 +352,30 @@ describe('a remedy that is followed', () => {
     expect(before.output).toContain(says);
     const after = await runExample({ ...example, files: files(right) });
     expect(after.output).not.toContain('error[');
+  });
+
+  it('makes a plan that was cut again, with the command that it names', async () => {
+    const stack = `${HEAD}Stack\nmetadata: { name: shop }\n`;
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': stack });
+    await edgewise('plan . -o plan.json');
+    const whole = readFileSync(join(folder, 'plan.json'), 'utf8');
+    writeFileSync(join(folder, 'plan.json'), whole.slice(0, whole.length / 2));
+    const cut = await edgewise('apply . --approved plan.json --yes');
+    expect(cut).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Make one with edgewise plan -o FILE.') });
+    await edgewise('plan . -o plan.json');
+    expect(await edgewise('apply . --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('writes a number that a variable cannot give', async () => {
+    const pool = (share: string) =>
+      `${HEAD}Stack\nmetadata: { name: shop }\n---\n${HEAD}WeightedBackend\nmetadata: { name: w }\nspec:\n  backends: { bkdhr_blue: ${share} }\n`;
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': pool(`"${D}{env:SHARE}"`) });
+    const { exitCode, stdout, stderr } = await edgewise('validate --env SHARE', { env: { SHARE: '3' } });
+    expect(exitCode).toBe(3);
+    const [, said = ''] = /Write the number itself, without quotes: (\d+)\./.exec(stdout + stderr) ?? [];
+    expect(said).toBe('3');
+    writeFileSync(join(folder, 'edgewise.yaml'), pool(said));
+    expect(await edgewise('validate')).toMatchObject({ exitCode: 0 });
   });
 
   it.each(WAYS)('ends $code: $says', async (way) => {

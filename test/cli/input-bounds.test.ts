@@ -11,7 +11,7 @@ const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
 describe('an input that is no file is refused at once, before any request', () => {
   it.each([
     ['manifests', 'validate /dev/zero', 3, '/dev/zero is a device, not a file'],
-    ['a saved plan', 'show /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
+    ['a saved plan', 'show /dev/zero', 3, '/dev/zero is a device, not a file'],
     ['a snapshot', 'plan stack.yaml --base-url embedded:/dev/zero', 3, '/dev/zero is a device, not a file'],
     ['the snapshot of a server', 'serve --snapshot /dev/zero', 3, '/dev/zero is a device, not a file'],
     ['a seed', 'serve --seed /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],

@@ -121,7 +121,7 @@ describe('apply', () => {
       const { stdout, stderr } = await edgewise(`apply ${paths}`, { answers: ['no'] });
       expect(stdout).toContain('\n! 1 danger (1 traffic).\n');
       expect(stderr).toMatch(
-        /! 1 danger \(1 traffic\)[.] Send (this|1) write (in 1 stack )?to .* Only "yes" is accepted: /,
+        /! 1 danger \(1 traffic\)[.]\nSend (this|1) write (in 1 stack )?to .* Only "yes" is accepted: /,
       );
     },
   );

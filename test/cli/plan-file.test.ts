@@ -72,7 +72,7 @@ describe('a mutated plan file', () => {
   it('is refused as an approval if it is a pipe, and does not hold the run', async () => {
     execFileSync('mkfifo', [join(folder, 'plan.json')]);
     await expect(readPlanFile('plan.json', { uid: undefined, cwd: folder, onlyFiles: true })).rejects.toThrow(
-      /plan\.json cannot be read/,
+      /plan\.json is a pipe/,
     );
   });
 

@@ -41,7 +41,8 @@ describe('release', () => {
 
       1 write applied, 0 failed, 0 skipped: stack test on https://api.test.
       --- stderr
-      ! 1 danger (1 ownership). Send this write to https://api.test? Only "yes" is accepted: yes
+      ! 1 danger (1 ownership).
+      Send this write to https://api.test? Only "yes" is accepted: yes
       [1/1] release TCPEdge/a … done
       "
     `);

@@ -61,7 +61,8 @@ function createConfirmation(
   const { accepts = 'yes' } = more;
   const answer: Question['answer'] = (said) =>
     said === accepts ? [shows, 0] : ['Declined: nothing was written.', 130];
-  return { line, prompt: `Only "${accepts}" is accepted: `, answer, writes: 'work/account.json', ...more };
+  // Its words may be in two rows.
+  return { line, prompt: 'accepted: ', answer, writes: 'work/account.json', ...more };
 }
 
 const INIT: Question = {

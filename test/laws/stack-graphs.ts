@@ -148,7 +148,7 @@ export async function applyUntilDone(
     const what = isSaved ? '-R live --approved plans' : '-R live';
     const { stdout, exitCode, stderr } = await edgewise(`apply ${what} --yes --allow-deletes`);
     shown.push(`exit code ${exitCode}\n${stdout}${stderr}`);
-    if (!/^\d+ stacks? below live\. /m.test(stdout)) throw new Error(`There is no report:\n${shown.join('\n')}`);
+    if (!/^\d+ stacks? below live\./m.test(stdout)) throw new Error(`There is no report:\n${shown.join('\n')}`);
     if ((await edgewise('plan -R live --detailed-exitcode --no-rehearsal')).exitCode === 0) return round;
     if (recorder.take().every(({ method }) => method === 'GET')) break;
   }

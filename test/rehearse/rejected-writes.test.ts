@@ -55,7 +55,11 @@ describe('a write that the service will reject', () => {
     expect(listWrites(workspace)).toEqual([]);
     const applied = await edgewise(`apply --approved plan.json --yes ${CONSENT}`);
     expect(applied).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 write applied, 1 failed') });
-    expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'PATCH /edges/tcp/edgtcp', 'POST /edges/tcp']);
+    expect(listWrites(workspace).toSorted()).toEqual([
+      'DELETE /backends/weighted/bkdwd',
+      'PATCH /edges/tcp/edgtcp',
+      'POST /edges/tcp',
+    ]);
   });
 
   it('does not stop the rest if --exclude names it', async () => {

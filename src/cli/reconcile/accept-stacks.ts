@@ -100,7 +100,7 @@ async function isConfirmed(
   if (flags.yes === true) return true;
   const dangers = accepted.flatMap(({ result }) => result.accepted.flatMap((one) => one.dangers));
   const groups = DANGER_GROUP_NAMES.filter((name) => dangers.some(({ group }) => group === name));
-  const warning = groups.length === 0 ? '' : `! ${formatCount(dangers.length, 'danger')} (${groups.join(', ')}). `;
+  const warning = groups.length === 0 ? '' : `! ${formatCount(dangers.length, 'danger')} (${groups.join(', ')}).\n`;
   const answer = await context.ask(`${warning}${question} Only "yes" is accepted: `);
   if (answer === undefined) return false;
   if (answer.trim() === 'yes') return true;

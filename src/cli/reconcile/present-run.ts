@@ -46,7 +46,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
     formatQuestion: (ready, parts) => {
       const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
       const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
-      const warning = dangers === '' ? '' : `! ${dangers}. `;
+      const warning = dangers === '' ? '' : `! ${dangers}.\n`;
       return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
     },
     startProgress: (ready) => {

@@ -93,7 +93,6 @@ export function createPrompt({ input, output, onInterrupt }: PromptTerminal): Co
   return async (question) => {
     if (input.isTTY !== true || output === undefined) return undefined;
     const prompt = question.slice(question.lastIndexOf('\n') + 1);
-    output.write(question.slice(0, question.length - prompt.length));
     const { promise: ended, resolve: end } = Promise.withResolvers<string | undefined>();
     const leave = (): void => end(undefined);
     const reader = createInterface({ input, output });
@@ -101,6 +100,7 @@ export function createPrompt({ input, output, onInterrupt }: PromptTerminal): Co
     // When a terminal is closed, each of these may fail, also later.
     for (const stream of [reader, input, output]) stream.on('error', leave);
     const stopListening = onInterrupt(leave);
+    output.write(question.slice(0, question.length - prompt.length));
     reader.question(prompt, end);
     const answer = await ended;
     reader.close();

@@ -180,8 +180,8 @@ describe('a platform team with twenty stacks', () => {
     await expectDone('edgewise plan live/team-04 -o b.json');
     const tried = await type('edgewise apply b.json --yes');
     expect(tried.exitCode).toBe(3);
-    const [shown = ''] = /edgewise apply MANIFESTS --approved b\.json/.exec(tried.stderr) ?? [];
-    await expectDone(`${shown.replace('MANIFESTS', 'live/team-04')} --yes`);
+    const [shown = ''] = / apply MANIFESTS --approved b\.json/.exec(tried.stderr) ?? [];
+    await expectDone(`edgewise${shown.replace('MANIFESTS', 'live/team-04')} --yes`);
 
     // The result says what is left to the user.
     write('live/team-05/agents.yaml', INGRESS);

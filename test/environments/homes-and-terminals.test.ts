@@ -134,7 +134,7 @@ describe('in', () => {
       const planned = await runInEnvironment(surround, 'edgewise plan');
       expect(planned).toEqual({
         exitCode: 0,
-        stdout: expect.stringMatching(/^\+ TCPEdge\/door .*^0 to delete, .*, 1 to create; 0 unchanged[.]$/ms),
+        stdout: expect.stringMatching(/^0 to delete, .*, 1 to create; 0 unchanged[.]$.*^\+ TCPEdge\/door /ms),
         stderr: NOTICE,
       });
     },

@@ -44,7 +44,7 @@ function toFiles(text: string): Readonly<Record<string, string>> {
   return {
     [`${folder}/edgewise.yaml`]: STACK,
     [`${folder}/edge.yaml`]: toManifest('TCPEdge', 'a', { description: text, hostports: ['1.tcp.example.net:20001'] }),
-    'out/README': '',
+    'out/.git/HEAD': '', // a checkout of its own, so that an export belongs to no stack
     'edgewise.yaml': STACK,
     'edge.yaml': toManifest('TCPEdge', 'a', {
       description: text,

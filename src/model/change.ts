@@ -107,6 +107,7 @@ export const DUE_EVENTS = ['rotates', 'renews', 'expires'] as const;
 
 /** A planned change of one resource. Its writes are computed from this value alone. */
 export interface Change {
+  /** Not unique: a duplicate has the address of the resource that keeps it. `formatChangeAddress` tells them apart. */
   readonly address: Address;
   /** Only for a duplicate or an old one that retires: the id of the resource that keeps the address. */
   readonly duplicateOf?: string | undefined;
@@ -114,7 +115,9 @@ export interface Change {
   readonly retiresAt?: string | undefined;
   /** Only for a duplicate or an old one: it is protected, or may be the protected original, so its delete needs consent. */
   readonly isOriginal?: true;
+  /** The kind, as in the address: nothing parses that to find it. */
   readonly kind: string;
+  /** What happens to the resource. Not how many writes it takes: those are in the plan. */
   readonly action: Action;
   /** For people, not to branch on. The reason, if the differences do not show it, such as "not in the manifests any more". */
   readonly reason?: string | undefined;
@@ -125,11 +128,11 @@ export interface Change {
    * so that every report shows the same dangers. Not to be computed again in a report, and none is a refusal.
    */
   readonly dangers?: readonly Danger[] | undefined;
-  /** The sink that receives the new token. Absent if the change creates no token, or no sink is set. */
+  /** The sink that receives the new token. Never has the token. Absent if the change creates no token, or no sink is set. */
   readonly token?: PlannedTokenSink | undefined;
   /** Only for a create or replace: everyone may use the new resource, because its manifest asks for no restriction. */
   readonly isOpenToEveryone?: true | undefined;
-  /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. */
+  /** Further facts for the user who approves the plan, such as that the token of a renamed credential is not moved. Not to branch on. */
   readonly notes?: readonly string[];
   /** Only for a no-op: what time will do to the resource. Absent if nothing is due. */
   readonly due?: DueDate | undefined;
@@ -137,28 +140,32 @@ export interface Change {
   readonly leftToOthers?: readonly LeftValue[] | undefined;
   /** Texts that the service spells otherwise, and that no apply sends again. Absent if there are none. */
   readonly otherSpellings?: readonly OtherSpelling[] | undefined;
+  /** What was read before the plan. Not to be taken for what is live when a write is sent. */
   readonly live?: LiveBeforeChange | undefined;
-  /** The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. */
+  /**
+   * The desired spec in normal form, with addresses for ids known only after apply. Absent for deletes and no-ops. Not to
+   * be sent: `sent` and the writes have what is.
+   */
   readonly desired?: Spec | undefined;
   /**
    * Digest of the values in the manifest that are in clear and hidden, also in fields that do not differ. Absent if there
    * are none, or if `desired` is absent.
    */
   readonly hiddenDigest?: string | undefined;
-  /** Values to send, by field, if their form differs from the normal form in `desired`. */
+  /** Values to send, by field, if their form differs from the normal form in `desired`. Not to be compared with what is live. */
   readonly sent?: Spec | undefined;
   /**
    * Paths in `lifecycle.ignore`: fields, and parts of fields, such as `backends.bkdhr_…`. They keep their live values, and
-   * the mark records them as unmanaged.
+   * the mark records them as unmanaged. Not to be left out of a request that replaces the whole field.
    */
   readonly ignored?: readonly string[];
-  /** How long the created resource is valid, from its creation, in milliseconds. */
+  /** How long the created resource is valid, in milliseconds from its creation, not from the plan. */
   readonly validForMs?: number | undefined;
   /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
   readonly keepOldForMs?: number | undefined;
-  /** The old resource that this one replaced, if it is still there. The mark keeps it. */
+  /** The old resource that this one replaced, if it is still there. The mark keeps it, and this change does not delete it. */
   readonly retires?: Retirement | undefined;
-  /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. */
+  /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. Not whether the live resource is protected. */
   readonly protect?: boolean;
   /**
    * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
@@ -168,8 +175,9 @@ export interface Change {
   readonly owner?: string | undefined;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** As `labels`: never sent to the service. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The start of the manifest. Absent: the resource has no manifest. */
+  /** The start of the manifest, for messages only. Absent: the resource has no manifest. */
   readonly place?: Place | undefined;
 }
 

@@ -107,17 +107,19 @@ export interface ManifestFileDigest {
 
 /** A resource as the service returns it. */
 export interface LiveResource {
+  /** The kind of the list that had it: nothing takes it from the id. */
   readonly kind: string;
+  /** Given by the service. Not to be taken for a name: hostile text when shown. */
   readonly id: string;
-  /** RFC 3339. `''` for attached modules, for which the API returns no time. */
+  /** RFC 3339, by the clock of the service, not by this one. `''` for attached modules, for which the API returns no time. */
   readonly createdAt: string;
   /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
   /** Whose the resource is. Not to decide whether there is a difference, or a danger: a mark can be forged. */
   readonly mark: Mark | undefined;
-  /** Why the mark in the metadata is invalid. `undefined` if the mark is valid or there is none. */
+  /** Why the mark in the metadata is invalid, for people only. `undefined` if the mark is valid or there is none. */
   readonly markError: string | undefined;
-  /** The modules whose switch the response contained. Absent if there are none. */
+  /** The modules whose switch the response contained. Not those that are on. Absent if there are none. */
   readonly switches?: readonly string[] | undefined;
   /** Computed fields as the service sent them. Never sent back, and hostile text when shown. Never contains a token. */
   readonly computed: Readonly<Record<string, Json>>;

@@ -71,15 +71,17 @@ interface WriteContent {
  * it in results; it is never parsed. Its reason is for people. No member has a secret: an apply fills those in.
  */
 export interface Write extends WriteTarget, WriteContent {
+  /** Names the write in results and in `dependsOn`. Not the id of a resource, and never parsed. */
   readonly id: WriteId;
-  /** The address of the change that this write is part of. */
+  /** The address of the change that this write is part of. Not unique: a change may take several writes. */
   readonly address: Address;
   /** Only for a duplicate: the id of the resource that keeps the address. */
   readonly duplicateOf?: string | undefined;
+  /** Why it is sent. Not what is sent: `method`, `module` and `body` say that. */
   readonly purpose: WritePurpose;
-  /** The reason for the write, for readers of the plan. */
+  /** The reason for the write, for readers of the plan. Not to branch on. */
   readonly reason: string;
-  /** Writes that must succeed before this one. */
+  /** Writes that must succeed before this one. Never has a write of another plan. */
   readonly dependsOn: readonly WriteId[];
   /** True: the write starts after all writes with `last: false` have ended, successful or not. */
   readonly last: boolean;

@@ -383,3 +383,10 @@ async function readAll(folder: string): Promise<Readonly<Record<string, string>>
   );
   return Object.fromEntries(texts);
 }
+
+it('says of an account with nothing to adopt only what it wrote', async () => {
+  const { edgewise } = await createWorkspace();
+  const { exitCode, stdout } = await edgewise('export --owner shop -o shop');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('Exported 0 resources') });
+  expect(stdout).not.toContain('Adopt it');
+});

@@ -1,20 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-const [, BODY = ''] = /\nexport interface Plan \{(\n.*?\n)\}\n/s.exec(readFileSync('src/model/plan.ts', 'utf8')) ?? [];
+describe.each([
+  ['Plan', 'src/model/plan.ts', ['format', 'changes', 'writes', 'violations', 'requests']],
+  ['Change', 'src/model/change.ts', ['address', 'differences', 'place']],
+  ['Write', 'src/model/write.ts', ['id', 'purpose', 'last']],
+  ['LiveResource', 'src/model/state.ts', ['kind', 'mark', 'computed']],
+])('%s', (type, file, some) => {
+  const found = new RegExp(`\\nexport interface ${type} .*?\\{(\\n.*?\\n)\\}\\n`, 's').exec(readFileSync(file, 'utf8'));
+  /** The members, each with the comment above it. Those of an object inside begin further right. */
+  const members = (found?.[1] ?? '').split(/(?<=\n {2}readonly .*)\n/).flatMap((text) => {
+    const [, name] = /\n {2}readonly (\w+)\??:/.exec(`\n${text}`) ?? [];
+    return name === undefined ? [] : [{ name, text }];
+  });
 
-/** The members, each with the comment above it. Those of an object inside begin further right. */
-const MEMBERS = BODY.split(/(?<=\n {2}readonly .*)\n/).flatMap((text) => {
-  const [, name] = /\n {2}readonly (\w+)\??:/.exec(`\n${text}`) ?? [];
-  return name === undefined ? [] : [{ name, text }];
-});
+  it.each(members)('says what $name may not be used for', ({ text }) => {
+    const [, comment = ''] = /\/\*\*(.*)\*\//s.exec(text) ?? [];
+    expect(comment).toMatch(/\b(?:not|no|none|nothing|never|only)\b/i);
+  });
 
-it.each(MEMBERS)('a plan says what $name may not be used for', ({ text }) => {
-  const [, comment = ''] = /\/\*\*(.*)\*\//s.exec(text) ?? [];
-  expect(comment).toMatch(/\b(?:not|no|none|nothing|never|only)\b/i);
-});
-
-it('the members are found, from the first to the last', () => {
-  const names = MEMBERS.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(['format', 'changes', 'writes', 'violations', 'requests']));
+  it('has its members, from the first to the last', () => {
+    expect(members.map(({ name }) => name)).toEqual(expect.arrayContaining([...some]));
+  });
 });

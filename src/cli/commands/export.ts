@@ -206,7 +206,10 @@ async function writeFiles(
       ...listPaths(paths).map((line) => `  ${toPrintable(line)}\n`),
       ...(replaced.length === 0 ? [] : ['Replaced:\n', ...replaced.map((path) => `  ${toPrintable(path)}\n`)]),
       notes,
-      `Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(around))}\n`,
+      // Only the Stack, of an account that has nothing to adopt.
+      ...(resources === 0
+        ? []
+        : [`Adopt it: ${detectInvocation(context)} plan ${quoteForShell(escapePath(around))}\n`]),
     ].join(''),
   );
 }

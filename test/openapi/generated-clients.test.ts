@@ -1,12 +1,20 @@
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeWith } from '../pipelines/tools.ts';
-import { createClientFolder, FIXTURES, findRealPath, runClient, runSuccessfully } from './client-folder.ts';
+import { describeEveryNight, describeWith } from '../pipelines/tools.ts';
+import {
+  createClientFolder,
+  FIXTURES,
+  findRealPath,
+  LONG,
+  OF_FIVE_KINDS,
+  runClient,
+  runSuccessfully,
+} from './client-folder.ts';
 
 /**
- * Clients that four generators create from the OpenAPI document, in three languages. Each is compiled, and a program in test/openapi/clients
- * calls every operation with its types.
+ * Clients that five generators create from the OpenAPI document, in four languages. Each is compiled, and a program in test/openapi/clients
+ * calls every operation with its types, or manages resources of five kinds.
  */
 
 describeWith(['openapi-typescript'], 'a client by openapi-typescript', () => {
@@ -68,5 +76,15 @@ describeWith(['openapi-python-client'], 'a client by openapi-python-client', () 
     await cp(join(FIXTURES, 'drive.py'), join(generated, 'drive.py'));
     await runSuccessfully(python, ['-m', 'compileall', '-q', '.'], generated);
     await runClient(python, ['drive.py'], generated);
+  });
+});
+
+/** Progenitor reads OpenAPI 3.0 only. Rust compiles for minutes. */
+describeEveryNight(['cargo'], 'a client by progenitor', () => {
+  it('compiles, and manages resources of five kinds', LONG, async () => {
+    const cwd = await createClientFolder('progenitor/Cargo.toml');
+    await cp('schemas/openapi-3.0.json', join(cwd, 'openapi-3.0.json'));
+    await cp(join(FIXTURES, 'progenitor/main.rs'), join(cwd, 'src/main.rs'));
+    await runClient('cargo', ['run', '--quiet', '--'], cwd, OF_FIVE_KINDS);
   });
 });

@@ -1,8 +1,7 @@
 import { appendFile, cp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { it } from 'vitest';
-import { describeWith } from '../pipelines/tools.ts';
-import { HAS_ALL_TRIES } from '../tries.ts';
+import { describeEveryNight, describeWith } from '../pipelines/tools.ts';
 import {
   createClientFolder,
   FIXTURES,
@@ -64,8 +63,8 @@ describeWith(['openapi-generator-cli'], 'a client by openapi-generator python', 
   });
 });
 
-describeWith(['openapi-generator-cli', 'java', 'mvn'], 'a client by openapi-generator java', () => {
-  it.skipIf(!HAS_ALL_TRIES).each(['okhttp-gson', 'native'])(
+describeEveryNight(['openapi-generator-cli', 'java', 'mvn'], 'a client by openapi-generator java', () => {
+  it.each(['okhttp-gson', 'native'])(
     'compiles, and manages resources of five kinds, with the library %s',
     LONG,
     async (library) => {
@@ -82,8 +81,8 @@ describeWith(['openapi-generator-cli', 'java', 'mvn'], 'a client by openapi-gene
   );
 });
 
-describeWith(['openapi-generator-cli', 'cargo'], 'a client by openapi-generator rust', () => {
-  it.skipIf(!HAS_ALL_TRIES)('compiles, and manages resources of five kinds', LONG, async () => {
+describeEveryNight(['openapi-generator-cli', 'cargo'], 'a client by openapi-generator rust', () => {
+  it('compiles, and manages resources of five kinds', LONG, async () => {
     const cwd = await createClientFolder();
     await generate(cwd, 'rust');
     const client = join(cwd, 'client');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { HAS_ALL_TRIES } from '../tries.ts';
 
 /** The output and exit code of a command. */
 export interface ToolResult {
@@ -25,6 +26,11 @@ export function describeWith(tools: readonly string[], name: string, tests: () =
   if (missing.some(isSlowToBuild)) return;
   const isSkipped = missing.length > 0 && REQUIRED !== '1' && REQUIRED !== 'all';
   describe.skipIf(isSkipped)(isSkipped ? `${name} (needs ${missing.join(', ')})` : name, tests);
+}
+
+/** The same for tests that take minutes: they are there only with all tries, as every night. */
+export function describeEveryNight(tools: readonly string[], name: string, tests: () => void): void {
+  if (HAS_ALL_TRIES) describeWith(tools, name, tests);
 }
 
 /** Whether the tests with this program run only in `.ci/other-tools`. */

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { detectInvocation } from '../../src/cli/output/invocation.ts';
 import { nameCalls } from '../../src/report/view/finding-wording.ts';
+import { sendByHand } from '../by-hand.ts';
 import { runCommand } from './fake-context.ts';
-import { createWorkspace, STACK } from './workspace.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 it.each([
   ['/work/tools/dist/cli.js', 'node tools/dist/cli.js'],
@@ -35,4 +36,13 @@ it('a mistake names the command as it was started, and a comment names edgewise'
   expect((await edgewise('plan m.yaml --format markdown')).stdout).toContain(`edgewise ${topic}`);
   expect((await edgewise('plan m.yaml --format markdown')).stdout).not.toContain('npx');
   expect((await edgewise('stacks --foo')).stderr).toContain('\nnpx --no-install edgewise stacks --help shows');
+});
+
+it('the hint of drift names the command as it was started', async () => {
+  const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20_001), 'node_modules/.bin/edgewise': '' });
+  await workspace.edgewise('apply m.yaml --yes');
+  const [{ id = '' } = {}] = workspace.server.snapshot().resources['TCPEdge'] ?? [];
+  await sendByHand(workspace, 'PATCH', `/edges/tcp/${String(id)}`, { description: 'by hand' });
+  const { stdout } = await workspace.edgewise('drift m.yaml');
+  expect(stdout).toContain('npx --no-install edgewise accept TCPEdge/a:description m.yaml');
 });

@@ -17,7 +17,7 @@ import type { FormatOptions } from '../report.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import type { ResourceNames } from './field-view.ts';
-import { listUnmentionedAddresses, toRefusal } from './finding-wording.ts';
+import { listUnmentionedAddresses, nameCalls, toRefusal } from './finding-wording.ts';
 import { formatLeftException } from './left-values.ts';
 import { collectPlanAddressesById } from './plan-headline.ts';
 import { formatCount, formatNameList, removeZeroCountsFromText } from './wording.ts';
@@ -65,7 +65,7 @@ export const UNMANAGED_WORDING = {
 /** What is unknown about the drift, and what the user can do. */
 export function listHints(
   { changes, diagnostics, violations }: Drift,
-  { folder }: Pick<FormatOptions, 'folder'>,
+  options: Pick<FormatOptions, 'folder' | 'findInvocation'>,
 ): readonly Text[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const reasons = [
@@ -80,7 +80,7 @@ export function listHints(
   return [
     ...(changes.some(isDriftedResource) ? [UNKNOWN_WHO] : []),
     ...reasons.map((reason) => `The next apply would be refused: ${reason}`),
-    ...listAcceptHints(changes, folder),
+    ...listAcceptHints(changes, options),
   ];
 }
 
@@ -88,7 +88,10 @@ const UNKNOWN_WHO =
   'It is unknown who made these changes, and when: the API does not show that, and a mark records only what was last applied.';
 
 /** Names the command that writes what was changed at the service, and not in the manifest too, into the manifests. */
-function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): readonly Text[] {
+function listAcceptHints(
+  changes: readonly DriftedChange[],
+  { folder = '.', findInvocation }: Pick<FormatOptions, 'folder' | 'findInvocation'>,
+): readonly Text[] {
   const names = changes.flatMap(({ address, besideId, differences }) => {
     const fields = new Set(
       differences.filter((one) => isOfService(one) && one.origin !== 'both').flatMap(({ field }) => field ?? []),
@@ -104,7 +107,7 @@ function listAcceptHints(changes: readonly DriftedChange[], folder = '.'): reado
     ...(folder === '.' ? [] : [escapePath(folder)]),
   ];
   const others = isLong ? ` It lists the fields that have to be named, such as ${toPrintable(names[0] ?? '')}.` : '';
-  const command = toCode(toPrintable(words.map(quoteForShell).join(' ')));
+  const command = toCode(nameCalls(toPrintable(words.map(quoteForShell).join(' ')), findInvocation));
   return [['To keep a change, write it into the manifests: ', command, others === '' ? '' : `.${others}`]];
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sendByHand } from '../by-hand.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
@@ -40,6 +41,7 @@ describe('a command that edgewise proposes', () => {
 
   it.each(NAMES)('contains the folder of an export as one word: %j', async (name) => {
     const workspace = await createWorkspace();
+    await sendByHand(workspace, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
     const said = await readRemedy(workspace, ['export', '--owner', 'test', `--out=${name}`]);
     const proposed = /Adopt it: .* plan (.*)\n/.exec(said)?.[1] ?? '';
     expect(readWords(proposed, workspace.folder), said).toEqual([

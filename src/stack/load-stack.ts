@@ -155,11 +155,11 @@ function listFoldersOf(sources: readonly Source[]): readonly string[] {
 }
 
 function listStackFolders(top: string, { cwd, uid, root, budget, files }: Host): readonly string[] {
-  const found: Source[] = [];
-  visitManifestFiles(top, { cwd, uid, root, budget, files }, (manifest) => {
-    if (mayContainStackDocument(manifest.bytes)) found.push(manifest);
+  const folders = new Set<string>();
+  visitManifestFiles(top, { cwd, uid, root, budget, files }, ({ file, bytes }) => {
+    if (mayContainStackDocument(bytes)) folders.add(dirname(file));
   });
-  return listFoldersOf(found);
+  return [...folders];
 }
 
 /** Whether a file mentions neither edgewise nor one of its kinds. */

@@ -121,6 +121,7 @@ describe('a reference in an expression', () => {
     const first = await seeIn(workspace, 'plan m --policies rules');
     expect(first[0]).toMatch(/^WeightedBackend\/pool .*"from":"WeightedBackend\/pool".*"to":"WeightedBackend\/other"/);
     expect(first[0]).not.toContain('bkdwd_');
+    expect(first[0]?.match(/"path":"backend.backend_id"/g)).toHaveLength(2); // of the difference and the danger
     await workspace.edgewise('apply m --yes --target WeightedBackend/other');
     expect(await seeIn(workspace, 'plan m --policies rules')).toEqual(first);
   });

@@ -55,6 +55,8 @@ export interface TakingOverStack {
   readonly as: Address;
   /** The folder of the other stack, or the file of the manifest that belongs to no stack. */
   readonly folder: string;
+  /** Whether only the mark of the resource says so: the other stack may take it back if its manifest says what is live. */
+  readonly isByMark?: true;
 }
 
 /**

@@ -4,7 +4,7 @@ import { hasSameFields } from '../kinds/same-fields.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { findFormerName, type Mark } from '../model/mark.ts';
+import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
@@ -156,7 +156,7 @@ interface FoundConflict extends ClaimConflict {
 function listConflictsOf(
   decision: ChangeDecision,
   owners: ReadonlyMap<string, ClaimOwner>,
-  { stack: own, isInRun = () => false }: ConflictContext,
+  { isInRun = () => false }: ConflictContext,
 ): readonly FoundConflict[] {
   const { pair } = decision;
   const { desired, address } = pair;
@@ -167,10 +167,7 @@ function listConflictsOf(
     // If `stack` is part of the run, it frees the value. Otherwise its manifests would still claim the value, and an
     // earlier check would have stopped both stacks.
     const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
-    // What was this resource before is kept until this stack has it, or another one.
-    const former = findFormerName(resource);
-    const isKept = former?.stack === own && toAddress(resource.kind, former.name) === address;
-    const isLate = stack !== undefined && isInRun(stack) && !isKept;
+    const isLate = stack !== undefined && isInRun(stack);
     return [
       {
         rule: 'claimed-elsewhere',

@@ -149,15 +149,19 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'kept-for-hand-over',
     when: ({ input, paired }) => findKeptForTakers(input, paired),
-    say: ({ address, id, taker: { stack, folder, as } }) => {
+    say: ({ address, id, taker: { stack, folder, as, isByMark } }) => {
       const isOfNone = stack === '';
       const who = isOfNone ? `${folder}, which belongs to no stack,` : `the stack ${stack}`;
-      return {
-        message: `${address} (${id}) is in no manifest, and is kept: ${who} takes it over as ${as}`,
-        remedy: isOfNone
-          ? `Add a Stack document to the folder of ${folder}, and apply it.`
-          : `Apply the stack in ${folder}. The order does not matter.`,
-      };
+      const remedy = isOfNone
+        ? `Add a Stack document to the folder of ${folder}, and apply it.`
+        : `Apply the stack in ${folder}. The order does not matter.`;
+      const kept = `${address} (${id}) is in no manifest, and is kept: ${who}`;
+      return isByMark === true
+        ? {
+            message: `${kept} may take it back as ${as}`,
+            remedy: `${remedy} If its plan does not take it back, that says why, and a run over both stacks (--recursive) deletes it here.`,
+          }
+        : { message: `${kept} takes it over as ${as}`, remedy };
     },
   }),
   define({

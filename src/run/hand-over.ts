@@ -40,7 +40,12 @@ export function findTakingOverStack(
     .map(({ name, folder: place }) => ({ stack: name, folder: place, as: address }));
   const byMark = others
     .filter(({ name, describes }) => name === former?.stack && describes.has(former.resource))
-    .map(({ name, folder: place }) => ({ stack: name, folder: place, as: former?.resource ?? address }));
+    .map(({ name, folder: place }) => ({
+      stack: name,
+      folder: place,
+      as: former?.resource ?? address,
+      isByMark: true as const,
+    }));
   return [...byLine, ...byName, ...byMark][0];
 }
 

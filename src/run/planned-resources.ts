@@ -1,20 +1,22 @@
-import { isReferable } from '../kinds/references.ts';
-import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, isRecordInChange } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
+import type { StackFolder } from '../model/stack-tree.ts';
 import type { CrossStackReference } from '../model/state.ts';
 import type { FindPlannedOutcome, PlannedResource } from '../plan/cross-stack-references.ts';
 
 /**
  * Collects the resources that the plans of a run create, delete or give another address. Cross-stack references are
- * resolved with these resources, so that they follow renames and hand-overs.
+ * resolved with these resources, so that they follow renames and hand-overs. What another stack creates anew, it does not
+ * take back.
  */
 export interface PlannedResources {
   /** Adds a plan. `account` is equal for stacks of one account. */
   readonly note: (account: string, plan: Plan) => void;
   /** Returns a function that searches the plans that were added for the account. */
   readonly of: (account: string) => FindPlannedOutcome;
+  /** The stacks that keep what another one may take back, and were planned before that one. */
+  readonly awaiting: Set<StackFolder>;
 }
 
 interface AccountResources {
@@ -34,13 +36,14 @@ export function createPlannedResources(): PlannedResources {
   return {
     note: (account, plan) => {
       const known = getAccount(account);
-      for (const change of plan.changes) if (isReferable(getKind(change.kind))) noteChange(change, plan.stack, known);
+      for (const change of plan.changes) noteChange(change, plan.stack, known);
     },
     of: (account) => (reference, liveId) => {
       const { resources, changedIds } = getAccount(account);
       const gone = liveId === undefined ? undefined : changedIds.get(liveId);
       return resources.get(toKey(reference)) ?? (gone === undefined ? undefined : { gone });
     },
+    awaiting: new Set(),
   };
 }
 

@@ -85,6 +85,18 @@ const ACROSS: Readonly<Record<string, Pick<Row, 'plan' | 'isSame' | 'options'> &
     options: '--allow-take-over b',
     isSame: true,
   },
+  'a move and another change': {
+    folders: [
+      [toStack('a', EDGE), toStack('b', KEPT)],
+      [
+        toStack('a', ''),
+        toStack('b', `${KEPT}${toEdge('a', 20002)}lifecycle: { renamed_from: { stack: a, name: a } }\n`),
+      ],
+    ],
+    plan: /1 to delete[\s\S]*renamed_from: \{ stack: b, name: a \}/,
+    options: '',
+    isSame: false,
+  },
   'a new name of the Stack': {
     folders: [
       [toStack('a', POOL), toStack('b', KEPT)],

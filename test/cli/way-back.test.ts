@@ -331,16 +331,131 @@ describe('the revert of a move to another stack', () => {
     expect(stdout).toContain('0 to adopt, 1 to create');
     expect(stdout).not.toContain('renamed back');
   });
+});
 
-  it('leaves the present one until the former stack has another, if the manifest differs', async () => {
-    const pool = (weight: number): string => toManifest('WeightedBackend', 'x', { backends: { bkdhr_a: weight } });
-    const workspace = await createMove(pool(1));
-    await workspace.write({ 'live/a/edgewise.yaml': `${toStack('a')}${pool(2)}` });
-    const steps: (readonly string[])[] = [];
-    for (const _ of ['first', 'second']) {
-      expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
-      steps.push(listWrites(workspace));
+/** The manifest before, after an edit, and a danger of its delete. */
+const EDITED: Readonly<Record<string, readonly [string, string, RegExp]>> = {
+  'with its unique value': [
+    toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20001'], description: 'before' }),
+    toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20001'], description: 'after' }),
+    /! traffic: will be deleted/,
+  ],
+  'with another unique value': [
+    toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20001'] }),
+    toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20002'] }),
+    /! traffic: will be deleted/,
+  ],
+  'without one': [
+    toManifest('WeightedBackend', 'x', { backends: { bkdhr_a: 1 } }),
+    toManifest('WeightedBackend', 'x', { backends: { bkdhr_a: 2 } }),
+    /^/,
+  ],
+  'of a credential': [
+    toManifest('Credential', 'x', { description: 'before' }),
+    toManifest('Credential', 'x', { description: 'after' }),
+    /! secrets: will lose its token/,
+  ],
+};
+
+const withLine = (text: string, line: object): string => {
+  const document = JSON.parse(text.replace('---\n', ''));
+  return `---\n${JSON.stringify({ ...document, lifecycle: line })}\n`;
+};
+
+describe('the revert of a move and an edit there', () => {
+  const KEPT = { a: toEdge('kept-a', 20008), b: toEdge('kept-b', 20009) };
+  const toFile = (name: 'a' | 'b', text = ''): string => `${STACK.replace('test', name)}${KEPT[name]}${text}`;
+
+  /** Moves a resource to the other stack, edits it there, and restores the manifests of both as they were. */
+  async function createRevert(from: 'a' | 'b', [before, after]: readonly [string, string, RegExp], name: string) {
+    const to = from === 'a' ? 'b' : 'a';
+    const workspace = await createWorkspace();
+    const there = (text: string): string =>
+      withLine(text.replace('"name":"x"', `"name":"${name}"`), { renamed_from: { stack: from, name: 'x' } });
+    const write = (own: string, other = ''): Promise<void> =>
+      workspace.write({ [`live/${from}/m.yaml`]: toFile(from, own), [`live/${to}/m.yaml`]: toFile(to, other) });
+    for (const [own, other] of [[before], ['', there(before)], ['', there(after)], [before]] as const) {
+      await write(own, other);
+      if (own === before && listLive(workspace).length > 0) break;
+      const { exitCode, stdout } = await workspace.edgewise(`apply -R live --yes ${TOKENS}`);
+      expect(exitCode, stdout).toBe(0);
     }
-    expect(steps).toEqual([['POST /backends/weighted'], [expect.stringMatching(/^DELETE/)]]);
+    workspace.recorder.take();
+    return { workspace, to };
+  }
+
+  // The stack that is planned first must not keep what the other one does not take back.
+  const CASES = Object.keys(EDITED).flatMap((sort) =>
+    (['a', 'b'] as const).map((from) => [sort, from, from === 'a' ? 'x' : 'y'] as const),
+  );
+
+  it.each(CASES)('deletes and creates it in one run, with the line: %s, from %s, as %s', async (sort, from, name) => {
+    const texts = EDITED[sort] ?? ['', '', /^/];
+    const { workspace, to } = await createRevert(from, texts, name);
+    const { exitCode, stdout } = await workspace.edgewise(`plan -R live ${TOKENS}`);
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(
+        `/${name} of the stack ${to} \\(\\w+\\) had the name \\w+/x before, and is not renamed back: the manifest`,
+      ),
+    );
+    expect(stdout).toContain(`lifecycle: { renamed_from: { stack: ${to}, name: ${name} } }`);
+    expect(stdout).toMatch(texts[2]);
+    expect((await workspace.edgewise(`drift -R live`)).stdout).toMatch(new RegExp(`/${name}\\b`));
+    // What is planned again after the answer is what was shown.
+    const applied = await workspace.edgewise(`apply -R live ${TOKENS}`, { answers: ['yes'] });
+    expect(applied.exitCode, applied.stdout).toBe(0);
+    const writes = listWrites(workspace).map((one) => one.split(' ')[0]);
+    expect(writes.filter((method) => method !== 'PATCH').toSorted()).toEqual(['DELETE', 'POST']);
+    expect((await workspace.edgewise(`plan -R live --detailed-exitcode ${TOKENS}`)).exitCode).toBe(0);
+  });
+
+  it('is refused in the former stack alone, with the line, and the other alone keeps what has the value', async () => {
+    const { workspace } = await createRevert('a', EDITED['with its unique value'] ?? ['', '', /^/], 'y');
+    const alone = await workspace.edgewise('apply live/a --yes');
+    expect(alone).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('refused[claimed-elsewhere]') });
+    expect(alone.stdout).toContain('lifecycle: { renamed_from: { stack: b, name: y } }');
+    const other = await workspace.edgewise('apply live/b --yes');
+    expect(other.exitCode).toBe(0);
+    expect(other.stdout).toMatch(
+      /^warning\[kept-for-hand-over\]: TCPEdge\/y \(\w+\) is in no manifest, and is kept: the stack a may take it back as TCPEdge\/x\n +help: .* a run over both stacks \(--recursive\) deletes it here\.$/m,
+    );
+    expect(listWrites(workspace)).toEqual([]);
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace).map((one) => one.split(' ')[0])).toEqual(['DELETE', 'POST']);
+  });
+
+  it('leaves the other in its stack, if each is applied alone, until the former stack has its own', async () => {
+    const { workspace } = await createRevert('a', EDITED['without one'] ?? ['', '', /^/], 'x');
+    const methods: string[] = [];
+    for (const folder of ['live/b', 'live/a', 'live/b']) {
+      expect((await workspace.edgewise(`apply ${folder} --yes`)).exitCode).toBe(0);
+      methods.push(
+        listWrites(workspace)
+          .map((one) => one.split(' ')[0])
+          .join(),
+      );
+    }
+    expect(methods).toEqual(['', 'POST', 'DELETE']);
+  });
+});
+
+describe('the revert of a rename and an edit', () => {
+  it.each(Object.entries(EDITED))('deletes and creates it, with the line: %s', async (_, [before, after, danger]) => {
+    const kept = toEdge('kept', 20009);
+    const there = (text: string): string => withLine(text.replace('"name":"x"', '"name":"y"'), { renamed_from: 'x' });
+    const { workspace } = await createHistory(
+      `${STACK}${kept}${before}`,
+      `${STACK}${kept}${there(before)}`,
+      `${STACK}${kept}${there(after)}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${kept}${before}` });
+    const { exitCode, stdout } = await workspace.edgewise(`plan m.yaml ${TOKENS}`);
+    expect(exitCode, stdout).toBe(0);
+    expect(stdout).toContain('lifecycle: { renamed_from: y }');
+    expect(stdout).toMatch(danger);
+    expect((await workspace.edgewise(`apply m.yaml --yes ${TOKENS}`)).exitCode).toBe(0);
+    const writes = listWrites(workspace).map((one) => one.split(' ')[0]);
+    expect(writes.filter((method) => method !== 'PATCH').toSorted()).toEqual(['DELETE', 'POST']);
   });
 });

@@ -21,9 +21,9 @@ import {
   computeWorstExitCode,
   createFailedStack,
   createStackReportPart,
-  forEachStack,
   isOfMany,
   type PlannedStack,
+  planForEachStack,
   planOpenedStack,
   type StackFilterFlags,
   type StackResult,
@@ -232,7 +232,7 @@ async function planAgain(
   const run = { ...shownRun, planned: createPlannedResources() };
   for (const { opened } of applying.planned.values()) opened.pooled.account.forget();
   const parts = new Map(run.selected.stacks.map((folder, index) => [folder, shown[index]]));
-  return forEachStack(run, async (folder): Promise<StackResult> => {
+  return planForEachStack(run, async (folder): Promise<StackResult> => {
     const known = applying.planned.get(folder);
     if (known === undefined) {
       const part = parts.get(folder);

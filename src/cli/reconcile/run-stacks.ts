@@ -56,6 +56,7 @@ import {
   type OpenedStack,
   openStackFolder,
   type PlannedStack,
+  planForEachStack,
   planOpenedStack,
   recordClaims,
   reportStacksRun,
@@ -134,10 +135,14 @@ async function planEach(
   { options, describe, start, findApproval = () => undefined, drop }: Planning,
 ): Promise<readonly StackReportPart[]> {
   const known = new Map<StackFolder, PlannedStack>();
-  const made = await forEachStack(run, async (folder) => {
+  const open = async (folder: StackFolder): Promise<OpenedStack> => {
     const lint = options.mode === 'apply' ? 'for-plan' : undefined;
     const opened = await openStackFolder(run, folder, { lint });
     await start?.(opened);
+    return opened;
+  };
+  const made = await planForEachStack(run, async (folder) => {
+    const opened = known.get(folder)?.opened ?? (await open(folder));
     const plan = await planOpenedStack(run, opened, { options, approved: findApproval(folder) });
     const planned = { ...plan, opened, options };
     known.set(folder, planned);
@@ -289,8 +294,8 @@ export async function compareStacksWithLive(
       run.context,
     );
     const planned = new Map<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>();
-    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = await openStackFolder(run, folder);
+    const parts = await planForEachStack(run, async (folder): Promise<StackResult> => {
+      const opened = planned.get(folder)?.opened ?? (await openStackFolder(run, folder));
       const { stack, locate, settings } = opened;
       const compared = await stack.drift({
         signal: run.signal,

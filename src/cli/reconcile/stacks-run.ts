@@ -233,6 +233,23 @@ export async function forEachStack(
   return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
 }
 
+/**
+ * Like `forEachStack`, for a task that plans a stack. It plans those again that keep what a later one may take back: then
+ * it is known whether that one does.
+ */
+export async function planForEachStack(
+  run: StacksRun,
+  task: (folder: StackFolder) => Promise<StackResult>,
+): Promise<readonly StackReportPart[]> {
+  const { selected, planned } = run;
+  const parts = await forEachStack(run, task);
+  const stacks = selected.stacks.filter((folder) => planned.awaiting.has(folder));
+  if (stacks.length === 0) return parts;
+  const again = await forEachStack({ ...run, selected: { ...selected, stacks } }, task);
+  const byFolder = new Map(again.map((part) => [part.folder, part]));
+  return parts.map((part) => byFolder.get(part.folder) ?? part);
+}
+
 /** Whether the result has a part for each stack. */
 export function isOfMany({ paths }: Pick<StacksRun, 'paths'>): boolean {
   return paths === undefined;
@@ -392,16 +409,24 @@ export function createOtherStacksLookUps(
   const { planned, selected, context } = run;
   const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);
+  const findPlanned = planned.of(account);
+  const isInRun = (name: string): boolean =>
+    stacks.some(
+      (other) =>
+        other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
+    );
   return {
-    findTaker: (address, former) => findTakingOverStack(folder, { tree, address, former }),
+    findTaker: (address, former) => {
+      const taker = findTakingOverStack(folder, { tree, address, former });
+      if (taker?.isByMark !== true || !isInRun(taker.stack)) return taker;
+      const outcome = findPlanned({ stack: taker.stack, resource: taker.as }, undefined);
+      if (outcome === undefined) planned.awaiting.add(folder);
+      return outcome !== undefined && 'isCreated' in outcome ? undefined : taker;
+    },
     others: createOtherStacks(folder, () => (isOfMany(run) ? [...tree.stacks, ...run.listAround()] : tree.stacks)),
-    findPlanned: planned.of(account),
+    findPlanned,
     adviseOnOtherStack: (name) => (isOfMany(run) ? adviseOnUnselectedStack(name, selected) : undefined),
-    isInRun: (name) =>
-      stacks.some(
-        (other) =>
-          other !== folder && other.name === name && createAccountKeyContainingSecret(other, context) === account,
-      ),
+    isInRun,
   };
 }
 

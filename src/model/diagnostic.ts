@@ -131,7 +131,11 @@ export interface Diagnostic {
 }
 
 export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
-  return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
+  return severity === 'warning' && isLintCode(code);
+}
+
+export function isLintCode(code: string): boolean {
+  return Object.hasOwn(LINT_CODES, code);
 }
 
 /** Whether any diagnostic is an error. If so, nothing may be written. */

@@ -1,6 +1,6 @@
 import type { DangerGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Place } from '../model/place.ts';
+import type { Locate, Place } from '../model/place.ts';
 import type { CommandLine } from './report.ts';
 import type { FieldView } from './view/field-view.ts';
 
@@ -35,29 +35,14 @@ export interface Document {
   readonly applyCommand?: CommandLine | undefined;
   /** The commit, the pipeline run, the time and the version of Edgewise. */
   readonly origin?: Text | undefined;
-  /**
-   * What programs show apart from the rest. Created when a writer asks, because readers see the same in the blocks. A
-   * run has only what concerns none of its stacks.
-   */
-  readonly listFindings: () => readonly ShownFinding[];
+  /** Refusals, errors and warnings. `findings` blocks, entries and lists show them where readers look for them. */
+  readonly findings: readonly ShownFinding[];
   /** The resources that the report is about. */
   readonly addresses?: readonly string[] | undefined;
-  /** The position of what has none: the `Stack`. */
-  readonly place?: Place | undefined;
+  /** Where the resources of the report are. Absent: unknown. */
+  readonly locate?: Locate | undefined;
   /** The version of Edgewise that made the plan. */
   readonly version?: string | undefined;
-  /** The whole document of each stack of a run, also of stacks that have no part. */
-  readonly listStacks?: ((options: StackDocumentOptions) => readonly StackDocument[]) | undefined;
-}
-
-export interface StackDocumentOptions {
-  /** Whether errors that an earlier stack has too are left out. */
-  readonly isOnce: boolean;
-}
-
-interface StackDocument {
-  readonly title: string;
-  readonly document: Document;
 }
 
 /**
@@ -87,6 +72,14 @@ export interface ShownFinding {
   readonly group?: DangerGroup | undefined;
   /** One sentence on all findings that have it, for formats with room for few. */
   readonly together?: string | undefined;
+  /** Whether a change of the plan causes the warning. */
+  readonly isOfChange?: boolean | undefined;
+  /** The number of its resource in the report, if blocks show resources in another order. */
+  readonly order?: number | undefined;
+  /** The stack, in a run over many. */
+  readonly stack?: string | undefined;
+  /** The position of the `Stack`, for formats in which each finding has a position. */
+  readonly fallback?: Place | undefined;
 }
 
 /** The rules of findings that are no diagnostics. */
@@ -120,13 +113,6 @@ export const FINDING_RULES = {
 
 export type FindingRule = keyof typeof FINDING_RULES;
 
-const LEVELS = ['error', 'warning', 'notice'] as const;
-
-/** Errors come first, notices last. */
-export function sortFindings<T extends Pick<ShownFinding, 'level'>>(findings: readonly T[]): readonly T[] {
-  return LEVELS.flatMap((level) => findings.filter((finding) => finding.level === level));
-}
-
 /** A text on one line. A string is prose. */
 export type Text = string | readonly Span[];
 
@@ -155,6 +141,7 @@ export function isEffort({ role, tone }: Sentence): boolean {
   return role === 'fact' && tone === 'muted';
 }
 
+/** Except of `findings` blocks, `findings` is what formats show that have findings only. */
 export type Block =
   | FindingsBlock
   | ErrorBlock
@@ -166,7 +153,7 @@ export type Block =
   | TableBlock
   | PartBlock;
 
-/** What is wrong, in full: the rules that refuse the plan, or errors and warnings. Not empty. */
+/** Some of the findings of the document, in full: the rules that refuse the plan, or errors and warnings. Not empty. */
 export interface FindingsBlock {
   readonly block: 'findings';
   readonly about: 'violations' | 'diagnostics';
@@ -180,6 +167,7 @@ export interface ErrorBlock {
   readonly lines: readonly string[];
   /** May have line breaks. */
   readonly remedy?: string | undefined;
+  readonly findings: readonly ShownFinding[];
 }
 
 /** All dangers of a document, the most severe first. */
@@ -188,6 +176,8 @@ export interface DangersBlock {
   /** Such as `3 dangers (2 access, 1 secrets)`. */
   readonly count: string;
   readonly dangers: readonly DangerLine[];
+  /** Absent if parts have them. */
+  readonly findings?: readonly ShownFinding[] | undefined;
 }
 
 export interface DangerLine {
@@ -220,6 +210,7 @@ export interface MessagesBlock {
   readonly messages: readonly Message[];
   /** A sentence on what has no message of its own. */
   readonly note?: string | undefined;
+  readonly findings: readonly ShownFinding[];
 }
 
 export interface Message {
@@ -277,6 +268,7 @@ export interface Entry {
   /** Whether the user should look at it before approving. */
   readonly isHeeded: boolean;
   readonly describe: () => EntryDetails;
+  readonly listFindings: () => readonly ShownFinding[];
 }
 
 export interface EntryDetails {
@@ -320,6 +312,7 @@ export interface ListBlock {
   readonly note?: string | undefined;
   /** The number of items that a terminal shows. */
   readonly limit?: number | undefined;
+  readonly findings?: readonly ShownFinding[] | undefined;
 }
 
 export interface TableBlock {

@@ -28,9 +28,9 @@ const REPORT_FORMATS = {
   ),
   markdown: ofDocument(async () => (await import('./markdown/write-markdown.ts')).writeMarkdown),
   html: ofDocument(async () => (await import('./html/write-html.ts')).writeHtml),
-  github: ofDocument(async () => (await import('./findings/write-github.ts')).writeGithub),
-  sarif: ofDocument(async () => (await import('./findings/write-sarif.ts')).writeSarif),
-  junit: ofDocument(async () => (await import('./findings/write-junit.ts')).writeJunit),
+  github: ofFindings(async () => (await import('./findings/write-github.ts')).writeGithub, { isOnce: true }),
+  sarif: ofFindings(async () => (await import('./findings/write-sarif.ts')).writeSarif, { isOnce: false }),
+  junit: ofFindings(async () => (await import('./findings/write-junit.ts')).writeJunit, { isOnce: false }),
   metrics: {
     only: 'drift',
     ...ofReport(
@@ -40,10 +40,10 @@ const REPORT_FORMATS = {
   },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
+type LoadDocumentWriter = () => Promise<(document: Document, options: FormatOptions) => Iterable<string>>;
+
 /** The format has a writer of documents, which knows no report. */
-function ofDocument(
-  load: () => Promise<(document: Document, options: FormatOptions) => Iterable<string>>,
-): FormatEntry {
+function ofDocument(load: LoadDocumentWriter): FormatEntry {
   const loadAll = () => Promise.all([load(), import('./documents/create-document.ts')] as const);
   return {
     load: async () => {
@@ -53,6 +53,20 @@ function ofDocument(
     loadForStacks: async () => {
       const [write, { createStacksDocument }] = await loadAll();
       return (run, options) => write(createStacksDocument(run, options), options);
+    },
+  };
+}
+
+/** The same, for a writer of findings only. `isOnce`: it shows errors that several stacks have with the first one. */
+function ofFindings(load: LoadDocumentWriter, { isOnce }: { readonly isOnce: boolean }): FormatEntry {
+  return {
+    ...ofDocument(load),
+    loadForStacks: async () => {
+      const [write, { createStacksFindingsDocument }] = await Promise.all([
+        load(),
+        import('./documents/create-document.ts'),
+      ]);
+      return (run, options) => write(createStacksFindingsDocument(run, options, { isOnce }), options);
     },
   };
 }

@@ -91,6 +91,22 @@ describe('github', () => {
     `);
   });
 
+  it('puts dangers after what happens to their resource, and has those of a resource that stays as it is', () => {
+    const dangers = [{ group: 'traffic', danger: 'target-changed', path: 'hostports' }] as const;
+    const changes = [
+      createLiveChange('TCPEdge/kept', 'no-op', { id: 'edgtcp_1', dangers }),
+      createLiveChange('TCPEdge/next', 'update', { id: 'edgtcp_2', dangers }),
+      createLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_3', dangers }),
+    ];
+    const lines = renderGithubReport({ about: 'plan', plan: createPlan({ changes }), blocking: [] }, PLAIN).split('\n');
+    expect(lines.map((line) => /title=edgewise%3A (\S+?)::(\S+)/.exec(line)?.slice(1)).filter(Boolean)).toEqual([
+      ['danger', 'TCPEdge/kept'],
+      ['danger', 'TCPEdge/next'],
+      ['delete', 'TCPEdge/gone'],
+      ['danger', 'TCPEdge/gone'],
+    ]);
+  });
+
   it('names files from the root of the repository', () => {
     const toRepositoryPath = (file: string) => `deploy/${file}`;
     expect(renderGithubReport(toValidation(UNKNOWN), { ...PLAIN, toRepositoryPath })).toContain(

@@ -3,6 +3,7 @@ import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { listEntries } from '../../src/report/document.ts';
 import { createDocument } from '../../src/report/documents/create-document.ts';
+import { listFindings } from '../../src/report/findings/list-findings.ts';
 import { renderApplyJson, renderPlanJson } from '../../src/report/machine/json.ts';
 import { redactPlan } from '../../src/report/view/redact.ts';
 import { renderApplyResultText, renderPlanText } from './render.ts';
@@ -51,7 +52,7 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
   const forms = [
     renderPlanText(plan, look),
     JSON.stringify(listEntries(document).map(({ describe }) => describe())),
-    JSON.stringify(document.listFindings()),
+    JSON.stringify(listFindings(document)),
     renderApplyResultText(plan, result, look),
     renderPlanJson(plan),
     renderApplyJson(plan, result),

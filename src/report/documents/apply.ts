@@ -10,7 +10,6 @@ import {
   type Message,
   type MessagesBlock,
   mapLazily,
-  type ShownFinding,
   type TableBlock,
   toCode,
 } from '../document.ts';
@@ -33,8 +32,8 @@ import {
   isFullyApplied,
   mapNotStartedWritesById,
 } from '../view/wording.ts';
+import { createFinding } from './create-finding.ts';
 import { listFindingsBlocks } from './entries.ts';
-import { createFinding, describeFindings } from './findings.ts';
 import { createPlanDocument, formatOrigin } from './plan.ts';
 
 /** The result of an apply, then its plan. */
@@ -42,6 +41,7 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
   const isComplete = isFullyApplied(result);
   const summary = formatOutcomeTotals(countWriteOutcomes(result));
   const title = formatPlanOrApplyTitle('apply', plan);
+  const findings = result.diagnostics.map(toFinding);
   return {
     command: plan.mode,
     subject: plan.stack,
@@ -61,45 +61,15 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       ...listAppliedTables(result),
       ...listMessagesBlocks(result, options),
       ...listTokensBlocks(result),
-      ...listFindingsBlocks(result.diagnostics.map(toFinding)),
+      ...listFindingsBlocks(findings),
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
     origin: formatOrigin(plan, options),
-    ...describeFindings(options, () => [
-      ...result.diagnostics.map(toFinding),
-      ...listOutcomeFindings(result, options),
-      ...plan.diagnostics.map(toFinding),
-    ]),
+    findings,
+    locate: options.locate,
     addresses: plan.changes.map(({ address }) => toPrintable(address)),
     version: plan.tool.version,
   };
-}
-
-/** Writes that failed or were skipped, and tokens that are not where they should be. */
-function listOutcomeFindings({ outcomes, tokens }: ApplyResult, options: FormatOptions): readonly ShownFinding[] {
-  const notStarted = mapNotStartedWritesById(outcomes);
-  const together = notStarted.size > 1 ? formatNotStarted(outcomes) : undefined;
-  return [
-    ...outcomes.flatMap((outcome) => {
-      const { write } = outcome;
-      if (outcome.outcome === 'applied') return [];
-      const message = `${formatWriteName(write)}: ${outcome.message}`;
-      return outcome.outcome === 'failed'
-        ? createFinding('write-failed', 'error', message, {
-            address: write.address,
-            place: locateFailedWrite(outcome, options),
-          })
-        : createFinding('write-skipped', 'warning', message, {
-            address: formatWriteAddress(write),
-            together: notStarted.has(write.id) ? together : undefined,
-          });
-    }),
-    ...tokens
-      .filter(({ rescued }) => rescued)
-      .map(({ address, deliveredTo: place }) =>
-        createFinding('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${place}`, { address }),
-      ),
-  ];
 }
 
 function createPlanPart(plan: ApplyReport['plan'], options: FormatOptions): Block {
@@ -157,7 +127,9 @@ function listMessagesBlocks({ outcomes }: ApplyResult, options: FormatOptions): 
   const notStarted = mapNotStartedWritesById(outcomes);
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   const failed = outcomes.filter((one) => one.outcome === 'failed');
-  const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
+  const skipped = outcomes.filter((one) => one.outcome === 'skipped');
+  const note = notStarted.size === 0 ? undefined : formatNotStarted(outcomes);
+  const together = notStarted.size > 1 ? note : undefined;
   const blocks: readonly MessagesBlock[] = [
     {
       block: 'messages',
@@ -165,14 +137,27 @@ function listMessagesBlocks({ outcomes }: ApplyResult, options: FormatOptions): 
       label: 'failed',
       tone: 'error',
       messages: failed.map((one) => createFailedMessage(one, options)),
+      findings: failed.map((one) => {
+        const { write, message } = one;
+        return createFinding('write-failed', 'error', `${formatWriteName(write)}: ${message}`, {
+          address: write.address,
+          place: locateFailedWrite(one, options),
+        });
+      }),
     },
     {
       block: 'messages',
       heading: RESULT_SECTION_HEADINGS.skipped,
       label: 'skipped',
       tone: 'warning',
-      messages: skipped.map((one) => createSkippedMessage(one, ends)),
-      note: notStarted.size === 0 ? undefined : formatNotStarted(outcomes),
+      messages: skipped.filter(({ write }) => !notStarted.has(write.id)).map((one) => createSkippedMessage(one, ends)),
+      note,
+      findings: skipped.map(({ write, message }) =>
+        createFinding('write-skipped', 'warning', `${formatWriteName(write)}: ${message}`, {
+          address: formatWriteAddress(write),
+          together: notStarted.has(write.id) ? together : undefined,
+        }),
+      ),
     },
   ];
   return blocks.filter(({ messages, note }) => messages.length > 0 || note !== undefined);
@@ -217,5 +202,10 @@ function listTokensBlocks({ tokens }: ApplyResult): readonly Block[] {
     ...(rescued ? [{ text: 'rescued', style: 'strong' } as const, ' to '] : []),
     toCode(toPrintable(deliveredTo)),
   ]);
-  return [{ block: 'list', heading: RESULT_SECTION_HEADINGS.tokens, items, weight: 'always' }];
+  const findings = tokens
+    .filter(({ rescued }) => rescued)
+    .map(({ address, deliveredTo: place }) =>
+      createFinding('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${place}`, { address }),
+    );
+  return [{ block: 'list', heading: RESULT_SECTION_HEADINGS.tokens, items, weight: 'always', findings }];
 }

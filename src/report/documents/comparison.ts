@@ -2,7 +2,7 @@ import { findKind } from '../../kinds/tables/registry.ts';
 import { formatAction } from '../../model/change.ts';
 import { type ExtraChange, isSamePlan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Document, Entry, EntryDetails } from '../document.ts';
+import type { Document, Entry, EntryDetails, ShownFinding } from '../document.ts';
 import type { ComparisonReport, FormatOptions } from '../report.ts';
 import {
   chooseComparisonWords,
@@ -20,6 +20,7 @@ import { toFinding } from '../view/finding-wording.ts';
 import { collectPlanAddressesById } from '../view/plan-headline.ts';
 import { redactComparison } from '../view/redact.ts';
 import { formatReportSubject, removeFinalDot } from '../view/wording.ts';
+import { createFinding } from './create-finding.ts';
 import {
   BY_ACTION,
   createChangeEntry,
@@ -30,7 +31,6 @@ import {
   type EntryContext,
   listFindingsBlocks,
 } from './entries.ts';
-import { createFinding, describeFindings } from './findings.ts';
 import { listListBlocks } from './plan.ts';
 
 /** The differences between two plans, shown like a plan: changes that only the later one has, then those of the earlier. */
@@ -43,7 +43,12 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
   const isRefused = command !== 'diff' && !isSamePlan(comparison);
   const summary = formatComparisonSummary(comparison, words);
   const members = comparison.members.map((member) => formatComparedMember(member, words));
-  const diagnostics = after.diagnostics.filter(({ severity }) => severity === 'error').map(toFinding);
+  // A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice.
+  const say = (message: string, address?: string): ShownFinding =>
+    command === 'diff'
+      ? createFinding('plan-differs', 'notice', message, { address })
+      : createFinding('not-approved', 'error', message, { address });
+  const findings = after.diagnostics.filter(({ severity }) => severity === 'error').map(toFinding);
   const parts = (
     [
       { part: 'more', heading: words.more, items: more, other: words.before },
@@ -53,7 +58,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
     .filter(({ items }) => items.length > 0)
     .flatMap(({ part, other, ...group }) =>
       createEntriesBlocks([group], { ...BY_ACTION, hasOwners: false }, (extra, number) =>
-        createExtraEntry(extra, { anchor: `${part}-${number}`, names, findPlace, other }),
+        createExtraEntry(extra, { anchor: `${part}-${number}`, names, findPlace, other, heading: group.heading, say }),
       ),
     );
   return {
@@ -70,24 +75,16 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
       ...(isRefused ? [{ role: 'fact', text: formatComparisonRemedy(command, comparison.members) } as const] : []),
     ],
     next: [],
-    blocks: [...listFindingsBlocks(diagnostics), ...listListBlocks('members', members, 'warning'), ...parts],
-    // A difference from an approved plan, or from one that was shown, is an error. One between two files is a notice.
-    ...describeFindings(options, () => {
-      const [rule, level] =
-        command === 'diff' ? (['plan-differs', 'notice'] as const) : (['not-approved', 'error'] as const);
-      return [
-        ...members.map((message) => createFinding(rule, level, message)),
-        ...parts.flatMap(({ heading, entries }) =>
-          entries.map(({ address, label, describe }) => {
-            const { fields, notes } = describe();
-            const said = [...fields.map(({ path }) => path), ...notes].join(', ');
-            const message = `${heading}: ${label} ${address}${said === '' ? '' : ` (${said})`}`;
-            return createFinding(rule, level, message, { address });
-          }),
-        ),
-        ...diagnostics,
-      ];
-    }),
+    blocks: [
+      ...listFindingsBlocks(findings),
+      ...listListBlocks('members', members, 'warning').map((block) => ({
+        ...block,
+        findings: members.map((message) => say(message)),
+      })),
+      ...parts,
+    ],
+    findings,
+    locate: options.locate,
     addresses: after.changes.map(({ address }) => toPrintable(address)),
   };
 }
@@ -95,6 +92,9 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
 interface ExtraContext extends EntryContext {
   /** The word for the other plan, which precedes that plan's value of a field. */
   readonly other: string;
+  readonly heading: string;
+  /** A difference as a finding. */
+  readonly say: (message: string, address: string) => ShownFinding;
 }
 
 /**
@@ -106,9 +106,18 @@ function createExtraEntry(extra: ExtraChange, context: ExtraContext): Entry {
   const { action, differences } = change;
   if (action === 'no-op') throw new TypeError('a change with the action no-op cannot differ between plans');
   const share = { change, action, differences: extra.isWhole ? differences : [], isContinued: false };
+  const entry = createChangeEntry(share, context);
+  const { address, label } = entry;
+  const describe = () => describeExtra(extra, describeChange(share, context), context);
   return {
-    ...createChangeEntry(share, context),
-    describe: () => describeExtra(extra, describeChange(share, context), context),
+    ...entry,
+    describe,
+    listFindings: () => {
+      const { fields, notes } = describe();
+      const said = [...fields.map(({ path }) => path), ...notes].join(', ');
+      const message = `${context.heading}: ${label} ${address}${said === '' ? '' : ` (${said})`}`;
+      return [context.say(message, address)];
+    },
   };
 }
 

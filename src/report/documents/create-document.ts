@@ -7,9 +7,9 @@ import { createComparisonDocument } from './comparison.ts';
 import { createDriftDocument } from './drift.ts';
 import { createFailureDocument, createValidationDocument } from './findings.ts';
 import { createPlanDocument } from './plan.ts';
-import { createRunDocument } from './run.ts';
+import { createRunDocument, listWholeParts } from './run.ts';
 
-/** Creates the document of a report, for every format for people. Has no side effects. */
+/** Creates the document of a report. Has no side effects. */
 export function createDocument(report: Report, options: FormatOptions): Document {
   switch (report.about) {
     case 'plan':
@@ -29,7 +29,18 @@ export function createDocument(report: Report, options: FormatOptions): Document
   }
 }
 
-/** Creates the document of a run over many stacks. */
+/** Creates the document of a run over many stacks, for every format for people. */
 export function createStacksDocument(run: StacksRunReport, options: FormatOptions): Document {
   return createRunDocument(prepareStacksRun(run), options, createDocument);
+}
+
+/** Creates the document of a run for a format that has findings only, from whole documents of all stacks. */
+export function createStacksFindingsDocument(
+  run: StacksRunReport,
+  options: FormatOptions,
+  { isOnce }: { readonly isOnce: boolean },
+): Document {
+  const prepared = prepareStacksRun(run);
+  const blocks = listWholeParts(prepared, options, { isOnce, createDocument });
+  return { ...createRunDocument(prepared, options, createDocument), blocks };
 }

@@ -20,6 +20,7 @@ import {
   type Entry,
   type EntryDetails,
   type Field,
+  type ListBlock,
   type ShownFinding,
   type Text,
   toCode,
@@ -51,6 +52,7 @@ import {
   NEXT_APPLY_PREFIX,
   shortenCommit,
 } from '../view/wording.ts';
+import { createDangerFinding, createFinding } from './create-finding.ts';
 import {
   createEntriesBlocks,
   createField,
@@ -63,7 +65,6 @@ import {
   listPointers,
   listSaid,
 } from './entries.ts';
-import { createDangerFinding, createFinding, describeFindings } from './findings.ts';
 import { formatOrigin, listDueTables, listLimitNotes, listUnchangedBlocks } from './plan.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
@@ -86,6 +87,7 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
   );
   const entries = groups.flatMap((block) => block.entries);
   const dangers = listDriftDangerViews(changes, names);
+  const findings = diagnostics.map(toFinding);
   const read = [isPart ? '' : formatReadRequestsSentence(requests.read), formatSkippedSentence(drift.skipped)];
   const compared =
     made.commit === undefined ? '' : `Compared with the manifests at commit ${shortenCommit(made.commit)}.`;
@@ -105,23 +107,26 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
     isResultFirst: true,
     next: [],
     blocks: [
-      ...(isPart ? [] : [createStateCounts(drift), ...listDangersBlocks(dangers, { findPlace, entries })]),
+      ...(isPart
+        ? []
+        : [
+            createStateCounts(drift),
+            ...listDangersBlocks(dangers, {
+              findPlace,
+              entries,
+              createFinding: (one) => createDangerFinding('drift-danger', one, { level: 'error' }),
+            }),
+          ]),
       ...groups,
-      ...listFindingsBlocks(diagnostics.map(toFinding)),
+      ...listFindingsBlocks(findings),
       ...listUnchangedBlocks({ changes: changes.filter(({ state }) => state === 'in-sync'), names, options }),
       ...listDueTables(changes, made.at),
       ...listUnmanagedBlocks(unmanaged),
       ...listHintBlocks(listHints(drift, options)),
     ],
     origin: formatOrigin({ made, tool: { version: options.version ?? '' } }, options),
-    // Dangers come first, unmanaged resources last.
-    ...describeFindings(options, () => [
-      ...dangers.map((one) => createDangerFinding('drift-danger', one, { level: 'error' })),
-      ...violations.map(toRefusal),
-      ...diagnostics.map(toFinding),
-      ...states.flatMap(({ items }) => items).flatMap((change, index) => createDriftedFinding(change, entries[index])),
-      ...unmanaged.map(createUnmanagedFinding),
-    ]),
+    findings: [...violations.map(toRefusal), ...findings],
+    locate: options.locate,
     addresses: changes.map(({ address }) => toPrintable(address)),
   };
 }
@@ -147,14 +152,17 @@ function createUnmanagedFinding(resource: UnownedResource): ShownFinding {
 /** The maximum number of characters of a value in a finding: enough to recognize the value. */
 const MAX_VALUE = 200;
 
-function createDriftedFinding(change: DriftedChange, entry: Entry | undefined): readonly ShownFinding[] {
+function listDriftedFindings(
+  change: DriftedChange,
+  { reason, describe }: Pick<Entry, 'reason' | 'describe'>,
+): readonly ShownFinding[] {
   const { state } = change;
-  if (entry === undefined || state === 'in-sync') return [];
-  const { fields, traits, next } = entry.describe();
+  if (state === 'in-sync') return [];
+  const { fields, traits, next } = describe();
   const address = formatChangeAddress(change);
   const why = [
     ...fields.map((field) => `${formatShortField(field, MAX_VALUE)} (${field.notes.join(', ')})`),
-    ...(entry.reason === undefined ? [] : [entry.reason]),
+    ...(reason === undefined ? [] : [reason]),
     ...traits.map((trait) => toPlainText(trait).trim()),
     ...(next === undefined ? [] : [`${NEXT_APPLY_PREFIX}: ${next.said}`]),
     ...(next?.dangers ?? []).map(({ group, said }) => `${toPlainText(said)} (${group})`),
@@ -204,6 +212,8 @@ interface DriftContext extends EntryContext {
 function createEntry(change: DriftedChange, context: DriftContext): Entry {
   const { state, kind, address, reason, driftDangers = [], duplicateOf } = change;
   const id = findDriftedId(change);
+  const said = reason === undefined ? undefined : toPrintable(reason);
+  const describe = () => describeDrifted(change, context);
   return {
     anchor: context.anchor,
     glyph: GLYPHS[state],
@@ -214,12 +224,13 @@ function createEntry(change: DriftedChange, context: DriftContext): Entry {
     isContinued: false,
     group: state,
     label: STATE_LABELS[state],
-    reason: reason === undefined ? undefined : toPrintable(reason),
+    reason: said,
     isProtected: isProtected(change),
     owner: formatOwner(change),
     dangerGroups: driftDangers.map(({ group }) => group),
     isHeeded: true,
-    describe: () => describeDrifted(change, context),
+    describe,
+    listFindings: () => listDriftedFindings(change, { reason: said, describe }),
   };
 }
 
@@ -278,13 +289,17 @@ function withProtectionDoubt(field: Field, { differences }: DriftedChange): Fiel
 function listUnmanagedBlocks(unmanaged: readonly UnownedResource[]): readonly Block[] {
   const absent = unmanaged.filter(({ absence }) => absence !== undefined);
   const rest = unmanaged.filter(({ absence }) => absence === undefined);
-  return [...createUnmanagedBlocks(rest, UNMANAGED_WORDING), ...createUnmanagedBlocks(absent, ABSENT_WORDING)];
+  const blocks = [...createUnmanagedBlocks(rest, UNMANAGED_WORDING), ...createUnmanagedBlocks(absent, ABSENT_WORDING)];
+  // Programs get both as one list, in the order of the service.
+  return blocks.map((block, index) =>
+    index === 0 ? { ...block, findings: unmanaged.map(createUnmanagedFinding) } : block,
+  );
 }
 
 function createUnmanagedBlocks(
   unmanaged: readonly UnownedResource[],
   { heading, hint }: { readonly heading: string; readonly hint: string },
-): readonly Block[] {
+): readonly ListBlock[] {
   if (unmanaged.length === 0) return [];
   const items = unmanaged.map((resource): Text => {
     const { kind, id, description } = resource;

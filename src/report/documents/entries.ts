@@ -1,5 +1,5 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { formatAction, isProtected } from '../../model/change.ts';
+import { type Change, formatAction, formatChangeAddress, isProtected } from '../../model/change.ts';
 import { countDangersByGroup } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Place } from '../../model/place.ts';
@@ -51,6 +51,7 @@ import {
 import { createPlaceLinks } from '../view/finding-wording.ts';
 import { formatOwner } from '../view/plan-wording.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
+import { createFinding } from './create-finding.ts';
 
 /** What `findPlace` needs of an entry, a danger or a field. */
 type Placed = Parameters<typeof findDangerSourcePlace>[0];
@@ -70,6 +71,7 @@ export function createPlaceFinder(plan: Pick<Plan, 'made'>, options: FormatOptio
 interface DangerContext {
   readonly findPlace: FindPlaceLink;
   readonly entries: readonly Entry[];
+  readonly createFinding: (danger: DangerView) => ShownFinding;
 }
 
 /** Empty if there are no findings. */
@@ -88,12 +90,13 @@ function formatDangerCount(dangers: readonly DangerView[]): string {
 /** Empty if there are no dangers. */
 export function listDangersBlocks(
   dangers: readonly DangerView[],
-  { findPlace, entries }: DangerContext,
+  { findPlace, entries, createFinding: createOwnFinding }: DangerContext,
 ): readonly DangersBlock[] {
   if (dangers.length === 0) return [];
   const anchors = new Map(entries.toReversed().map(({ address, anchor }) => [address, anchor]));
   const lines = dangers.map((one) => ({ ...createDangerLine(one, findPlace), entry: anchors.get(one.address) }));
-  return [{ block: 'dangers', count: formatDangerCount(dangers), dangers: lines }];
+  const findings = dangers.map(createOwnFinding);
+  return [{ block: 'dangers', count: formatDangerCount(dangers), dangers: lines, findings }];
 }
 
 export function createDangerLine(danger: DangerView, findPlace: FindPlaceLink): DangerLine {
@@ -147,7 +150,8 @@ export interface EntryContext {
   readonly names: ResourceNames;
   readonly findPlace: FindPlaceLink;
   /** Warnings that the change causes. */
-  readonly warnings?: readonly Diagnostic[] | undefined;
+  readonly warnings?: readonly ShownFinding[] | undefined;
+  readonly order?: number | undefined;
 }
 
 /** A change in one part of a plan. Only its first part has facts about the whole change. */
@@ -170,7 +174,25 @@ export function createChangeEntry(share: ChangeShare, context: EntryContext): En
     dangerGroups: dangers.map(({ group }) => group),
     isHeeded: action === 'delete' || action === 'replace' || (dangers.length > 0 && !isContinued),
     describe: () => describeChange(share, context),
+    listFindings: () =>
+      isContinued ? [] : listChangeFindings(change).map((finding) => ({ ...finding, order: context.order })),
   };
+}
+
+/** A delete or a replace, and what an apply reverts. Dangers are in their own block. */
+function listChangeFindings(change: Change): readonly ShownFinding[] {
+  const { action, reason, live, differences } = change;
+  const address = formatChangeAddress(change);
+  const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
+  const lost = `${quoteIfNeeded(address)}${id} will be ${action}d${reason === undefined ? '' : `: ${reason}`}`;
+  const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
+  const reverted = `${quoteIfNeeded(change.address)}: ${drifted.map(({ path }) => path).join(', ')} changed at the service; the apply sets the values of the manifest`;
+  return [
+    ...(action === 'delete' || action === 'replace'
+      ? [createFinding(action, 'warning', lost, { address, nature: 'danger' })]
+      : []),
+    ...(drifted.length === 0 ? [] : [createFinding('drift', 'notice', reverted, { address: change.address })]),
+  ];
 }
 
 /** What differs: of a create, all fields that are not at their defaults. */

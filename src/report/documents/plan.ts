@@ -8,7 +8,7 @@ import {
   formatChangeAddress,
   listShownActions,
 } from '../../model/change.ts';
-import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
+import { hasErrors, isLintCode } from '../../model/diagnostic.ts';
 import { isBlockedByDependency, isIncomplete, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
@@ -16,6 +16,7 @@ import {
   type Block,
   type CountsBlock,
   type Document,
+  type EntriesBlock,
   type ListBlock,
   mapLazily,
   type Sentence,
@@ -50,17 +51,18 @@ import {
 } from '../view/plan-wording.ts';
 import { redactPlan } from '../view/redact.ts';
 import { formatCount, formatSkippedSentence, formatWriteName, shortenCommit } from '../view/wording.ts';
+import { createDangerFinding } from './create-finding.ts';
 import {
   BY_ACTION,
   createChangeEntry,
   createEntriesBlocks,
   createPlaceFinder,
+  type EntryContext,
   listDangersBlocks,
   listFindingsBlocks,
   listPointers,
   listSaid,
 } from './entries.ts';
-import { createDangerFinding, createFinding, describeFindings } from './findings.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan: whole, blocking }: PlanReport, options: FormatOptions): Document {
@@ -69,19 +71,13 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
   const { changes, diagnostics, writes, made } = plan;
   const names = collectPlanAddressesById(plan);
   const findPlace = createPlaceFinder(plan, options);
-  const { caused, apart } = divideDiagnostics(plan);
-  const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
-  const hasOwners = plan.ownerLabel !== undefined;
-  const parts = createEntriesBlocks(shares, { ...BY_ACTION, hasOwners }, (share, number) =>
-    createChangeEntry(share, {
-      anchor: `${scope}change-${number}`,
-      names,
-      findPlace,
-      warnings: caused.get(share.change.address),
-    }),
-  );
+  const refusals = blocking.map(toRefusal);
+  const findings = diagnostics.map(toFinding);
+  const { caused, apart } = divideFindings(findings, changes);
+  const order = new Map(changes.map((change, index) => [change, index]));
+  const parts = createChangeBlocks(plan, { names, findPlace, caused, scope, order });
   const dangers = listDangerViews(changes, names);
-  const shown = apart.filter((one) => !isLintWarning(one)).map(toFinding);
+  const shown = apart.filter((one) => !isLintFinding(one));
   const isEmpty = isEmptyPlan(plan);
   const summary = formatPlanSummary({ ...plan, names, totals: countActions(changes), isEmpty });
   const isRefused = hasErrors(diagnostics) || blocking.length > 0 || isBlockedByDependency(plan);
@@ -106,14 +102,23 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     next: [],
     blocks: [
       ...(isPart ? [] : listCountsBlocks(plan)),
-      ...listFindingsBlocks(blocking.map(toRefusal), 'violations'),
+      ...listFindingsBlocks(refusals, 'violations'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'error')),
-      ...(isPart ? [] : listDangersBlocks(dangers, { findPlace, entries: parts.flatMap(({ entries }) => entries) })),
+      ...(isPart
+        ? []
+        : listDangersBlocks(dangers, {
+            findPlace,
+            entries: parts.flatMap(({ entries }) => entries),
+            createFinding: (one) => ({
+              ...createDangerFinding('danger', one, { level: 'warning', nature: 'danger' }),
+              order: order.get(one.change),
+            }),
+          })),
       ...parts,
       ...listOpenBlocks(changes, options),
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
-      ...listListBlocks('lint', listLintItems(apart.filter(isLintWarning)), 'warning'),
+      ...listListBlocks('lint', listLintItems(apart.filter(isLintFinding)), 'warning'),
       ...listListBlocks('handouts', hasErrors(diagnostics) ? [] : listHandouts(plan), 'rest'),
       ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
       ...listDueTables(changes, made?.at),
@@ -121,14 +126,37 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
     ],
     applyCommand: result.isApplicable ? applyCommand : undefined,
     origin: formatOrigin(plan, options),
-    ...describeFindings(options, () => [
-      ...blocking.map(toRefusal),
-      ...diagnostics.map(toFinding),
-      ...listChangeFindings(plan),
-    ]),
+    findings: [...refusals, ...findings],
+    locate: options.locate,
     addresses: changes.map(({ address }) => toPrintable(address)),
     version: plan.tool.version,
   };
+}
+
+function createChangeBlocks(
+  { changes, ownerLabel }: Plan,
+  {
+    names,
+    findPlace,
+    caused,
+    scope,
+    order,
+  }: Pick<EntryContext, 'names' | 'findPlace'> & {
+    readonly caused: ReadonlyMap<string, readonly ShownFinding[]>;
+    readonly scope: string;
+    readonly order: ReadonlyMap<Change, number>;
+  },
+): readonly EntriesBlock[] {
+  const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
+  return createEntriesBlocks(shares, { ...BY_ACTION, hasOwners: ownerLabel !== undefined }, (share, number) =>
+    createChangeEntry(share, {
+      anchor: `${scope}change-${number}`,
+      names,
+      findPlace,
+      warnings: caused.get(toPrintable(share.change.address)),
+      order: order.get(share.change),
+    }),
+  );
 }
 
 /** A destroy removes what is live, and reverts nothing. */
@@ -139,28 +167,6 @@ function withoutDriftInDestroy<P extends Plan>(plan: P): P {
     differences: change.differences.map((one) => ({ ...one, origin: 'manifest' as const })),
   }));
   return { ...plan, changes };
-}
-
-/** Deletes and replaces, dangers, and what an apply reverts. */
-function listChangeFindings(plan: Plan): readonly ShownFinding[] {
-  const names = collectPlanAddressesById(plan);
-  return plan.changes.flatMap((change) => {
-    const { action, reason, live, differences } = change;
-    const address = formatChangeAddress(change);
-    const id = live === undefined ? '' : ` (${quoteIfNeeded(live.id)})`;
-    const lost = `${quoteIfNeeded(address)}${id} will be ${action}d${reason === undefined ? '' : `: ${reason}`}`;
-    const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
-    const reverted = `${quoteIfNeeded(change.address)}: ${drifted.map(({ path }) => path).join(', ')} changed at the service; the apply sets the values of the manifest`;
-    return [
-      ...(action === 'delete' || action === 'replace'
-        ? [createFinding(action, 'warning', lost, { address, nature: 'danger' })]
-        : []),
-      ...listDangerViews([change], names).map((one) =>
-        createDangerFinding('danger', one, { level: 'warning', nature: 'danger' }),
-      ),
-      ...(drifted.length === 0 ? [] : [createFinding('drift', 'notice', reverted, { address: change.address })]),
-    ];
-  });
 }
 
 /** The read requests, those of an apply, the rehearsal, and what is skipped. */
@@ -176,19 +182,26 @@ function formatRequests(
   return sentences.filter(Boolean).join(' ');
 }
 
-/** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other diagnostics. */
-function divideDiagnostics({ changes, diagnostics }: Plan): {
-  readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
-  readonly apart: readonly Diagnostic[];
+/** `caused`: the warnings that a shown change causes, by the address of the change. `apart`: all other findings. */
+function divideFindings(
+  findings: readonly ShownFinding[],
+  changes: readonly Change[],
+): {
+  readonly caused: ReadonlyMap<string, readonly ShownFinding[]>;
+  readonly apart: readonly ShownFinding[];
 } {
   const shown = changes.filter(({ action, duplicateOf }) => action !== 'no-op' && duplicateOf === undefined);
-  const addresses = new Set<string>(shown.map(({ address }) => address));
-  const isCaused = ({ severity, isOfChange, address = '' }: Diagnostic): boolean =>
-    severity === 'warning' && isOfChange === true && addresses.has(address);
+  const addresses = new Set(shown.map(({ address }) => toPrintable(address)));
+  const isCaused = ({ level, isOfChange, address = '' }: ShownFinding): boolean =>
+    level === 'warning' && isOfChange === true && addresses.has(address);
   return {
-    caused: Map.groupBy(diagnostics.filter(isCaused), ({ address = '' }) => address),
-    apart: diagnostics.filter((one) => !isCaused(one)),
+    caused: Map.groupBy(findings.filter(isCaused), ({ address = '' }) => address),
+    apart: findings.filter((one) => !isCaused(one)),
   };
+}
+
+function isLintFinding({ rule, level }: ShownFinding): boolean {
+  return level === 'warning' && isLintCode(rule);
 }
 
 /** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */
@@ -304,9 +317,9 @@ function formatDone({ action, address, paths }: NonNullable<Plan['done']>[number
 }
 
 /** Lint warnings that no change causes, by rule: `edgewise validate` shows them in full. Users can copy the positions. */
-function listLintItems(warnings: readonly Diagnostic[]): readonly Text[] {
-  return [...Map.groupBy(warnings, ({ code }) => code)].map(([rule, found]): Text => {
-    const spans = found.map(toFinding).flatMap(({ message, address, place }, index): readonly Span[] => {
+function listLintItems(warnings: readonly ShownFinding[]): readonly Text[] {
+  return [...Map.groupBy(warnings, (one) => one.rule)].map(([rule, found]): Text => {
+    const spans = found.flatMap(({ message, address, place }, index): readonly Span[] => {
       const start = index === 0 ? '' : ', ';
       if (place === undefined) return [start, message];
       const said = address === undefined ? '' : `(${address})`;

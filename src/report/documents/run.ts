@@ -28,9 +28,11 @@ import {
   withErrorsOnce,
 } from '../view/run-wording.ts';
 import { formatReadRequestsSentence } from '../view/wording.ts';
+import { createFinding } from './create-finding.ts';
 import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
-import { createFinding } from './findings.ts';
 import { listExitSentences } from './plan.ts';
+
+type CreateDocument = (report: Report, options: FormatOptions) => Document;
 
 /**
  * A run over many stacks: the dangers of all stacks, then the report of each stack with something to act on, then a
@@ -39,7 +41,7 @@ import { listExitSentences } from './plan.ts';
 export function createRunDocument(
   given: StacksRunReport,
   options: FormatOptions,
-  createDocument: (report: Report, options: FormatOptions) => Document,
+  createDocument: CreateDocument,
 ): Document {
   const run = withErrorsOnce(given);
   const rows = listStackRows(run.parts);
@@ -78,16 +80,31 @@ export function createRunDocument(
     ],
     applyCommand: run.applyCommand,
     origin: parts.map(({ block }) => block.document?.origin).find((origin) => origin !== undefined),
-    listFindings: () =>
-      (given.removals === undefined ? [] : listRemovedStackSentences(given.removals)).map((sentence) =>
-        createFinding('removed-stack', 'notice', sentence),
-      ),
-    listStacks: ({ isOnce }) =>
-      (isOnce ? run : given).parts.map((part) => ({
-        title: toPrintable(part.name === '' ? part.folder : part.name),
-        document: createDocument(part.report, { ...options, ...part.options }),
-      })),
+    findings: (run.removals === undefined ? [] : listRemovedStackSentences(run.removals)).map((sentence) =>
+      createFinding('removed-stack', 'notice', sentence),
+    ),
   };
+}
+
+/**
+ * The parts of a run for a format that has findings only: each stack has its whole document, also one with nothing to
+ * act on. `isOnce`: without errors that an earlier stack has too.
+ */
+export function listWholeParts(
+  given: StacksRunReport,
+  options: FormatOptions,
+  { isOnce, createDocument }: { readonly isOnce: boolean; readonly createDocument: CreateDocument },
+): readonly PartBlock[] {
+  const { parts } = isOnce ? withErrorsOnce(given) : given;
+  const rows = listStackRows(parts);
+  return parts.map((part, index) => ({
+    block: 'part',
+    title: toPrintable(part.name === '' ? part.folder : part.name),
+    anchor: `s${index + 1}-stack`,
+    isStack: true,
+    isBad: rows[index]?.isBad ?? false,
+    document: createDocument(part.report, { ...options, ...part.options }),
+  }));
 }
 
 /** Of a plan: how an apply would end, unless what failed is the plan itself. */

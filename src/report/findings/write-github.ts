@@ -1,9 +1,9 @@
 import { escapeJobCommands } from '../../model/job-commands.ts';
-import type { Document } from '../document.ts';
+import type { Document, ShownFinding } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { findRepositoryPosition } from '../view/finding-wording.ts';
 import { formatCount } from '../view/wording.ts';
-import { joinFindings, type ListedFinding, listFindings, listRelatedPlaceTexts } from './list-findings.ts';
+import { joinFindings, listFindings, listRelatedPlaceTexts } from './list-findings.ts';
 
 /**
  * A document as GitHub workflow annotations, and a notice with its headline. Every line starts with a command, so that
@@ -12,7 +12,7 @@ import { joinFindings, type ListedFinding, listFindings, listRelatedPlaceTexts }
 export function* writeGithub(document: Document, options: FormatOptions): Iterable<string> {
   const facts = document.conclusion.filter(({ role, tone }) => role === 'fact' && tone !== 'muted');
   const said = [document.headline, ...facts.map(({ text }) => text)].join('\n');
-  const findings = joinUnmanaged(joinFindings(listFindings(document, { isOnce: true })));
+  const findings = joinUnmanaged(joinFindings(listFindings(document)));
   let notices = 0;
   for (const finding of findings) {
     if (said.includes(finding.message)) continue;
@@ -27,7 +27,7 @@ export function* writeGithub(document: Document, options: FormatOptions): Iterab
 const MAX_NOTICES = 9;
 
 /** Joins the findings on the unmanaged resources of a stack into one notice, so that all ids are shown. */
-function joinUnmanaged(findings: readonly ListedFinding[]): readonly ListedFinding[] {
+function joinUnmanaged(findings: readonly ShownFinding[]): readonly ShownFinding[] {
   const unmanaged = Map.groupBy(
     findings.filter(({ rule }) => rule === 'unmanaged'),
     ({ stack }) => stack,
@@ -45,7 +45,7 @@ function joinUnmanaged(findings: readonly ListedFinding[]): readonly ListedFindi
 const MAX_UNMANAGED = 300;
 
 /** A finding whose place is in no file has no position. GitHub then shows it with the run. */
-function formatAnnotation(finding: ListedFinding, options: FormatOptions): string {
+function formatAnnotation(finding: ShownFinding, options: FormatOptions): string {
   const { rule, level, message, remedy, place } = finding;
   const at = place === undefined ? undefined : findRepositoryPosition(place, options);
   const position = at === undefined ? {} : { file: at.file, line: String(at.line), col: String(at.column) };

@@ -3,7 +3,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Document, ShownFinding } from '../document.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { toPrintablePlace } from '../view/finding-wording.ts';
-import { listFindings, listRelatedPlaceTexts } from './list-findings.ts';
+import { listOwnFindings, listRelatedPlaceTexts } from './list-findings.ts';
 
 /**
  * A document as JUnit test results, with a suite for each stack of a run or, of one stack, for each kind of resource. A
@@ -11,8 +11,9 @@ import { listFindings, listRelatedPlaceTexts } from './list-findings.ts';
  * not a danger. Planned changes do not fail. Source: the schema of the Jenkins JUnit plugin.
  */
 export function* writeJunit(document: Document): Iterable<string> {
-  const stacks = document.listStacks?.({ isOnce: false }) ?? [];
-  const ofStacks = stacks.flatMap(({ title: suite, document: one }) => {
+  const ofStacks = document.blocks.flatMap((block) => {
+    if (block.block !== 'part' || !block.isStack || block.document === undefined) return [];
+    const { title: suite, document: one } = block;
     const cases = listCases(one);
     // CI systems do not show a suite without cases.
     return (cases.length === 0 ? [{ suite, name: 'stack' }] : cases).map((listed) => ({ ...listed, suite }));
@@ -61,8 +62,7 @@ export interface JunitCase {
 
 /** The cases of a document, without those of its stacks. */
 function listCases(document: Document): readonly JunitCase[] {
-  const findings = listFindings({ ...document, listStacks: undefined }, { isOnce: false });
-  const shown = findings.filter(({ nature }) => nature !== 'danger');
+  const shown = listOwnFindings(document).filter(({ nature }) => nature !== 'danger');
   const failing = new Set(shown.map(({ address }) => address));
   const passed = [...new Set(document.addresses)].filter((address) => !failing.has(address));
   return [

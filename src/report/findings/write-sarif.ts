@@ -3,17 +3,17 @@ import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
 import { toHarmlessJson } from '../../model/job-commands.ts';
 import { toDigest } from '../../model/json.ts';
 import type { Place } from '../../model/place.ts';
-import { type Document, FINDING_RULES } from '../document.ts';
+import { type Document, FINDING_RULES, type ShownFinding } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { findRepositoryPosition } from '../view/finding-wording.ts';
-import { joinFindings, type ListedFinding, listFindings } from './list-findings.ts';
+import { joinFindings, listFindings } from './list-findings.ts';
 
 /**
  * A document as a SARIF log: a result for each finding, and a notification if the run failed. Successful writes are
  * omitted. Source: SARIF 2.1.0.
  */
 export function* writeSarif(document: Document, options: FormatOptions): Iterable<string> {
-  const all = joinFindings(listFindings(document, { isOnce: false }));
+  const all = joinFindings(listFindings(document));
   const findings = all.filter(({ nature }) => nature !== 'failure');
   const failures = all.filter(({ nature }) => nature === 'failure');
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
@@ -57,7 +57,7 @@ function createRule(id: string, { describeRule }: FormatOptions): object {
 }
 
 function createResults(
-  findings: readonly ListedFinding[],
+  findings: readonly ShownFinding[],
   rules: readonly string[],
   options: FormatOptions,
 ): readonly object[] {
@@ -92,12 +92,12 @@ function createResults(
 }
 
 /** The fingerprint excludes the line, so that a finding keeps its fingerprint when lines are inserted above it. */
-function computeFingerprint({ rule, address, message, place }: ListedFinding, options: FormatOptions): string {
+function computeFingerprint({ rule, address, message, place }: ShownFinding, options: FormatOptions): string {
   const position = place === undefined ? undefined : findRepositoryPosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : encodeUri(position.file)]);
 }
 
-function createMessage({ message, remedy }: ListedFinding): { readonly text: string } {
+function createMessage({ message, remedy }: ShownFinding): { readonly text: string } {
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 

@@ -9,12 +9,12 @@ import {
   type Difference,
   isAdoptOrTakeOverAction,
 } from '../../model/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Spec } from '../../model/state.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
+import type { ShownFinding } from '../document.ts';
 import { formatShortList, listScalarTexts } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
 import {
@@ -23,7 +23,6 @@ import {
   type ResourceNames,
   type ValueRenderingContext,
 } from './field-view.ts';
-import { toFinding } from './finding-wording.ts';
 import { listLeftNotes, listSpellingNotes } from './left-values.ts';
 import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
 
@@ -131,8 +130,7 @@ export function countUnchanged({ action, kind: kindName, desired, differences }:
 }
 
 /** A warning as a note: the message, then its position or, if it has no position, the remedy. */
-export function formatWarningNote(diagnostic: Diagnostic): string {
-  const { rule, message, address, place, remedy } = toFinding(diagnostic);
+export function formatWarningNote({ rule, message, address, place, remedy }: ShownFinding): string {
   const said = message.replace(`${address}: `, '');
   const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
   return `warning[${rule}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;

@@ -11,7 +11,7 @@ import { quoteIfNeeded, toPrintableLines } from './escape.ts';
 
 /** A diagnostic as a finding. Its texts become printable; only remedies have line breaks. */
 export function toFinding(diagnostic: Diagnostic): ShownFinding {
-  const { code, severity, message, remedy, address, field, place, related } = diagnostic;
+  const { code, severity, message, remedy, address, field, place, related, isOfChange } = diagnostic;
   return {
     rule: toPrintable(code),
     level: severity,
@@ -21,6 +21,7 @@ export function toFinding(diagnostic: Diagnostic): ShownFinding {
     field,
     place: place && toPrintablePlace(place),
     related: related?.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
+    isOfChange,
   };
 }
 
@@ -127,30 +128,16 @@ export function listPlaceLines(
   ];
 }
 
-/** A failed command as printable texts. All formats for people use it. */
-interface FailureView {
-  readonly findings: readonly ShownFinding[];
-  /** Absent if the findings explain the failure. */
-  readonly error?: ErrorView | undefined;
-}
-
 /** The printable lines of an excerpt. Empty if nothing may be quoted. */
 export function listLines(excerpt: string | undefined): readonly string[] {
   return (excerpt ?? '').split('\n').filter((line) => line.trim() !== '');
 }
 
 /** An error that is not a diagnostic. */
-type ErrorView = Omit<ErrorBlock, 'block'>;
+type ErrorView = Pick<ErrorBlock, 'lines' | 'remedy'>;
 
-export function createFailureView(failure: Failure): FailureView {
-  const { diagnostics = [], error } = failure;
-  return {
-    findings: diagnostics.map(toFinding),
-    error: error && createErrorView(error, failure),
-  };
-}
-
-function createErrorView(error: NonNullable<Failure['error']>, { command, service }: Failure): ErrorView {
+/** The lines of an error, which are printable, and its remedy. */
+export function createErrorView(error: NonNullable<Failure['error']>, { command, service }: Failure): ErrorView {
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {

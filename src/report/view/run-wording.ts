@@ -11,7 +11,7 @@ import { chooseComparisonWords, formatComparisonSummary } from './comparison-wor
 import { type DangerView, listDangerViews } from './danger-view.ts';
 import { formatDriftDangerCount, formatDriftHeadline, listDriftDangerViews, REMOVAL_PAGE } from './drift-wording.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { createFailureView } from './finding-wording.ts';
+import { createErrorView } from './finding-wording.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from './plan-headline.ts';
 import { numberStacksRun, redactDrift, redactPlan } from './redact.ts';
 import {
@@ -376,9 +376,9 @@ function describeReport(
       return { said: `${isRefused ? '✗ ' : ''}${removeFinalDot(summary)}`, isQuiet: false };
     }
     case 'failure': {
-      const { findings, error } = createFailureView(report.failure);
-      const { diagnostics = [] } = report.failure;
-      const why = [...(error?.lines ?? []), ...findings.map(({ message }) => message)];
+      const { diagnostics = [], error } = report.failure;
+      const lines = error === undefined ? [] : createErrorView(error, report.failure).lines;
+      const why = [...lines, ...diagnostics.map(({ message }) => toPrintable(message))];
       const first = why.slice(0, 1).map((line) => line.replace(/[.:]$/, ''));
       const own = why.length === 0 ? [] : [[...listFound(diagnostics), ...first].join(': ')];
       return { said: `✗ ${[...own, ...repeated].join(' · ')}`, isQuiet: false };

@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,6 +28,9 @@ import { type CallRange, findReachingTests } from './reaching-tests.ts';
  *
  * `npm run mutants -- --calls [--most N]`: breaks calls from one file to another instead. Draws one for each pair of rooms, and all of the main story
  * and of the client; at most N of each of the three. With `--all`, what survives `npm test` meets the other tests, and is counted apart.
+ *
+ * With `--results FILE`, each result is added to the file, and what a test has noticed according to it counts and is not tested again: a long run
+ * goes on after an end in its middle.
  */
 
 /** The areas in which a mistake would do most harm, by file. */
@@ -237,6 +250,17 @@ async function findFailingTest(
   return failed ? (/^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout') : undefined;
 }
 
+/** A line of the file of results. Without `killer`, the mutant survived. */
+interface Result extends Pick<Mutant, 'file' | 'line' | 'from' | 'to'> {
+  readonly killer?: Killer | undefined;
+}
+
+function readResults(path: string | undefined): readonly Result[] {
+  if (path === undefined || !existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line): Result => JSON.parse(line));
+}
+
 async function runFastTests(checkout: string): Promise<Ended> {
   return runProgram([VITEST, 'run', '--config', 'test/vitest.config.ts', '--project', 'fast'], checkout, ALL_MS);
 }
@@ -249,6 +273,7 @@ const { values } = parseArgs({
     all: { type: 'boolean', default: false },
     most: { type: 'string' },
     list: { type: 'boolean', default: false },
+    results: { type: 'string' },
   },
 });
 console.log(`seed ${values.seed}`);
@@ -296,19 +321,29 @@ function formatMutant({ name, mutant: { file, line, from, to } }: DrawnMutant): 
 }
 
 async function testMutants(): Promise<void> {
+  const noticed = readResults(values.results).filter(({ killer }) => killer !== undefined);
+  const isNoticed = ({ mutant }: DrawnMutant) =>
+    noticed.some((one) => isSameMutant(one, mutant) && one.line === mutant.line);
+  const { true: before = [], false: left = [] } = Object.groupBy(mutants, (drawn) => `${isNoticed(drawn)}` as const);
   const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
   const counts = { 'npm test': 0, 'test:all': 0, nothing: 0 };
+  const count = (killer: Killer | undefined): void => {
+    counts[killer === undefined ? 'nothing' : killer.isInAll ? 'test:all' : 'npm test'] += 1;
+  };
+  for (const { mutant } of before) count(noticed.find((one) => isSameMutant(one, mutant))?.killer);
   try {
     createCheckout(checkout);
     const failing = (await failsToBuild(checkout)) ? 'the build' : await findFailingTest(checkout, NPM_TEST, ALL_MS);
     if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
-    const calls = mutants.flatMap(({ call }) => call ?? []);
+    const calls = left.flatMap(({ call }) => call ?? []);
     const reaching = calls.length === 0 ? [] : await findReachingTests(checkout, calls, () => runFastTests(checkout));
-    for (const drawn of mutants) {
+    for (const drawn of left) {
       console.log(formatMutant(drawn));
       const killer = await findKiller(checkout, drawn, drawn.call && reaching[calls.indexOf(drawn.call)]);
-      if (killer === undefined) counts.nothing += 1;
-      else counts[killer.isInAll ? 'test:all' : 'npm test'] += 1;
+      count(killer);
+      const { file, line, from, to } = drawn.mutant;
+      const result: Result = { file, line, from, to, killer };
+      if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
       console.log(
         killer === undefined ? '  SURVIVED' : `  killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`,
       );

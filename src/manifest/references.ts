@@ -6,6 +6,7 @@ import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { Finding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
+import { findWay, sort } from '../model/sort.ts';
 import type { CrossStackReference, FieldPath, Spec } from '../model/state.ts';
 import { type DocumentFinding, type DocumentsByAddress, locate, type ManifestDocument } from './finding.ts';
 import { suggest } from './suggest.ts';
@@ -221,19 +222,21 @@ interface ResolvableIds {
  * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
 export function resolveWrittenIds(index: DocumentsByAddress): ResolvableIds {
-  const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
-  const cycles: DocumentFinding[] = [];
   const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
   const ranks = new Map(stating.map(([, document], rank) => [document, rank]));
-  for (const [, document] of stating) {
-    const chain = listChain(document, index, ends);
-    const last = chain.at(-1);
-    const next = last === undefined ? undefined : findNext(last, index);
-    const start = next === undefined ? -1 : chain.indexOf(next);
-    if (start >= 0) cycles.push(...listCircleFindings(chain.slice(start), ranks));
-    const end = next === undefined ? last : ends.get(next);
-    for (const member of chain) ends.set(member, end);
+  const listNext = (document: ManifestDocument) => [findNext(document, index)].filter((next) => next !== undefined);
+  const { ordered, circles } = sort(ranks.keys(), listNext);
+  const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
+  for (const document of ordered) {
+    const [next] = listNext(document);
+    ends.set(document, next === undefined ? document : ends.get(next));
   }
+  const cycles = circles.flatMap((members) => {
+    const [first, ...others] = members.toSorted((left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0));
+    return first === undefined
+      ? []
+      : [createCircleFinding([first, ...(findWay(first, first, listNext) ?? [])], others)];
+  });
   const ids = stating.flatMap(([address, document]): [Address, string][] => {
     const id = findValidId(ends.get(document));
     return id === undefined ? [] : [[address, id]];
@@ -251,21 +254,6 @@ function readCrossStackReference(document: ManifestDocument | undefined): CrossS
   const { stack, resource } = spec;
   if (typeof stack !== 'string' || typeof resource !== 'string' || !isAddress(resource)) return undefined;
   return { stack, resource };
-}
-
-/** Lists a document and the chain that its `id` leads to. Stops at a repetition, or at a document in `ends`. */
-function listChain(
-  document: ManifestDocument,
-  index: DocumentsByAddress,
-  ends: ReadonlyMap<ManifestDocument, unknown>,
-): readonly ManifestDocument[] {
-  const chain = new Set<ManifestDocument>();
-  let next: ManifestDocument | undefined = document;
-  while (next !== undefined && !ends.has(next) && !chain.has(next)) {
-    chain.add(next);
-    next = findNext(next, index);
-  }
-  return [...chain];
 }
 
 function findNext(document: ManifestDocument, index: DocumentsByAddress): ManifestDocument | undefined {
@@ -292,18 +280,14 @@ function findValidId(document: ManifestDocument | undefined): string | undefined
   return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
 }
 
-function listCircleFindings(
-  members: readonly ManifestDocument[],
-  ranks: ReadonlyMap<ManifestDocument, number>,
-): readonly DocumentFinding[] {
-  const order = members.toSorted((left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0));
-  const [first, ...others] = order;
-  if (first === undefined) return [];
-  const start = members.indexOf(first);
-  const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
+/** `round`: from a document over what its id leads to, back to the document. */
+function createCircleFinding(
+  round: readonly [ManifestDocument, ...ManifestDocument[]],
+  others: readonly ManifestDocument[],
+): DocumentFinding {
   const finding: Finding = {
     code: 'bad-reference',
-    message: `spec.id refers to itself: ${round.join(' → ')}`,
+    message: `spec.id refers to itself: ${round.map(({ address }) => address).join(' → ')}`,
     remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],
     related: others.map(({ source, address }) => ({
@@ -311,5 +295,5 @@ function listCircleFindings(
       place: locate(source, ['spec', 'id']),
     })),
   };
-  return [{ subject: first, finding }];
+  return { subject: round[0], finding };
 }

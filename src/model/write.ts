@@ -122,6 +122,12 @@ export function listSentFieldNames(write: Pick<Write, 'module' | 'body' | 'mark'
   return write.mark === undefined ? names : [...names, 'metadata'];
 }
 
+/** Maps each write to those of the others on which it depends. */
+export function mapNeededWrites(writes: readonly Write[]): ReadonlyMap<Write, readonly Write[]> {
+  const byId = new Map(writes.map((write) => [write.id, write]));
+  return new Map(writes.map((write) => [write, write.dependsOn.flatMap((id) => byId.get(id) ?? [])]));
+}
+
 /** Formats the address of the written resource: `Kind/name`, or `Kind/name@id` for a duplicate. */
 export function formatWriteAddress({
   address,

@@ -19,6 +19,7 @@ import { isAsAdopted, isCopiedMark, isRefusalRecord, isRetiring } from '../model
 import type { Place } from '../model/place.ts';
 import type { Plan } from '../model/plan.ts';
 import { alignMembers } from '../model/secret-value.ts';
+import { sort } from '../model/sort.ts';
 import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
@@ -68,21 +69,19 @@ export function decideActions(pairs: readonly ResourcePair[], context: DecisionC
   const byAddress = new Map(kept.map((pair) => [pair.address, pair]));
   const decided = new Map<ResourcePair, ChangeDecision>();
   const ids = new Map<string, string>();
-  const visit = (pair: ResourcePair): void => {
-    if (decided.has(pair)) return;
-    for (const address of listReferencedAddresses(pair)) {
-      const referenced = byAddress.get(address);
-      if (referenced !== undefined) visit(referenced);
-    }
-    const successor = pair.by === 'retirement' ? byAddress.get(pair.address) : undefined;
-    if (successor !== undefined) visit(successor);
+  const findSuccessor = ({ by, address }: ResourcePair) => (by === 'retirement' ? byAddress.get(address) : undefined);
+  const listNeeds = (pair: ResourcePair) =>
+    [findSuccessor(pair), ...listReferencedAddresses(pair).map((address) => byAddress.get(address))].filter(
+      (needed) => needed !== undefined,
+    );
+  for (const pair of sort(pairs, listNeeds).ordered) {
+    const successor = findSuccessor(pair);
     const replacedBy = successor && decided.get(successor);
     const decision =
       replacedBy === undefined ? decideAction(pair, ids, context) : decideRetirement(pair, replacedBy, context);
     decided.set(pair, decision);
     if (keepsId(decision) && successor === undefined && pair.live !== undefined) ids.set(pair.address, pair.live.id);
-  };
-  pairs.forEach(visit);
+  }
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 

@@ -4,8 +4,9 @@ import { isTokenUndelivered } from '../kinds/precedence.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress, isRecordInChange, sendsNothing } from '../model/change.ts';
-import { assertDefined, InvariantError } from '../model/errors.ts';
+import { InvariantError } from '../model/errors.ts';
 import { toJsonList } from '../model/json.ts';
+import { findWay, sort } from '../model/sort.ts';
 import { getSentFields, isDelete, type Write, type WriteId } from '../model/write.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
 import { createDraftWrite, type DraftWrite, listWritesOfChange } from './writes.ts';
@@ -226,10 +227,12 @@ interface Ordered {
 function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
   const owners = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
+  const listNeeds = (id: WriteId) => dependencies.of(id);
   for (;;) {
-    const { order, blocked } = sortByDependencies(drafts, dependencies);
-    if (blocked.size === 0) return { drafts, order };
-    for (const cycle of listCycles(blocked, dependencies)) breakCycle(cycle, { drafts, owners, dependencies });
+    const { ordered, circles } = sort(drafts.keys(), listNeeds);
+    if (circles.length === 0) return { drafts, order: orderByLevels(ordered, { drafts, dependencies }) };
+    for (const [first] of circles)
+      breakCycle([first, ...(findWay(first, first, listNeeds) ?? [])], { drafts, owners, dependencies });
   }
 }
 
@@ -290,57 +293,25 @@ function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftW
   });
 }
 
-/** Topological sort (Kahn's algorithm). `blocked`: the writes in cycles, and the writes that depend on them. */
-function sortByDependencies(
-  drafts: ReadonlyMap<WriteId, DraftWrite>,
-  dependencies: DependencyGraph,
-): { readonly order: readonly WriteId[]; readonly blocked: ReadonlySet<WriteId> } {
-  const { waiting, dependents } = countDependencies(drafts, dependencies);
-  const order = [...drafts.keys()].filter((id) => waiting.get(id) === 0);
-  for (const id of order) {
-    waiting.delete(id);
-    for (const dependent of dependents.get(id) ?? []) {
-      const left = assertDefined(waiting.get(dependent), dependent) - 1;
-      waiting.set(dependent, left);
-      if (left === 0) order.push(dependent);
-    }
-  }
-  return { order, blocked: new Set(waiting.keys()) };
-}
-
 /**
- * `waiting`: the number of dependencies of each write. `dependents`: the writes that depend on each write. Ignores
- * dependencies on writes outside the plan.
+ * Orders writes by levels: first those that need no other write, then those that need only these, and so on. Within a
+ * level, a write comes earlier if the last write that it needs does.
  */
-function countDependencies(
-  drafts: ReadonlyMap<WriteId, DraftWrite>,
-  dependencies: DependencyGraph,
-): { readonly waiting: Map<WriteId, number>; readonly dependents: ReadonlyMap<WriteId, readonly WriteId[]> } {
-  const dependents = new Map([...drafts.keys()].map((id): [WriteId, WriteId[]] => [id, []]));
-  const waiting = new Map<WriteId, number>();
-  for (const id of drafts.keys()) {
-    const lists = [...dependencies.of(id)].map((needed) => dependents.get(needed)).filter((list) => list !== undefined);
-    for (const list of lists) list.push(id);
-    waiting.set(id, lists.length);
+function orderByLevels(
+  ordered: readonly WriteId[],
+  { drafts, dependencies }: Pick<BreakContext, 'drafts' | 'dependencies'>,
+): readonly WriteId[] {
+  const findLast = (id: WriteId, places: ReadonlyMap<WriteId, number>) =>
+    [...dependencies.of(id)].reduce((last, needed) => Math.max(last, places.get(needed) ?? -1), -1);
+  const levels = new Map<WriteId, number>();
+  for (const id of ordered) levels.set(id, findLast(id, levels) + 1);
+  const members = Map.groupBy(drafts.keys(), (id) => levels.get(id));
+  const places = new Map<WriteId, number>();
+  for (let level = 0; level < members.size; level += 1) {
+    const lasts = (members.get(level) ?? []).map((id) => ({ id, last: findLast(id, places) }));
+    for (const { id } of lasts.sort((left, right) => left.last - right.last)) places.set(id, places.size);
   }
-  return { waiting, dependents };
-}
-
-/** Returns one cycle for each group of blocked writes that depend on each other. */
-function listCycles(blocked: ReadonlySet<WriteId>, dependencies: DependencyGraph): readonly (readonly WriteId[])[] {
-  const seen = new Set<WriteId>();
-  const cycles: WriteId[][] = [];
-  for (const start of blocked) {
-    const trail: WriteId[] = [];
-    let id: WriteId | undefined = start;
-    while (id !== undefined && !seen.has(id)) {
-      seen.add(id);
-      trail.push(id);
-      id = [...dependencies.of(id)].find((needed) => blocked.has(needed));
-    }
-    if (id !== undefined && trail.includes(id)) cycles.push(trail.slice(trail.indexOf(id)));
-  }
-  return cycles;
+  return [...places.keys()];
 }
 
 /**

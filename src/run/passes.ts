@@ -2,7 +2,8 @@ import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isRetirement } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
-import { isDelete, type Write } from '../model/write.ts';
+import { sort } from '../model/sort.ts';
+import { isDelete, mapNeededWrites, type Write } from '../model/write.ts';
 import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 
 /**
@@ -61,46 +62,42 @@ function listLateWrites(plan: Plan): ReadonlySet<Write> {
 
 type LateWrites = ReadonlyMap<Plan, ReadonlySet<Write>>;
 
-/** Orders late writes, each after those that it follows. Writes that follow each other in a circle come last. */
+/**
+ * Orders late writes, each after those that it needs, in rounds over the plans: a plan sends all that it can in each.
+ * Writes that need each other in a circle, and what needs them, come last.
+ */
 function orderLastPass(late: LateWrites): readonly PassStep[] {
-  const followed = findFollowed(late);
-  const left = new Set([...late.values()].flatMap((writes) => [...writes]));
-  const steps: PassStep[] = [];
-  for (;;) {
-    const before = steps.length;
-    for (const [plan, writes] of late) {
-      const ready = listReady(
-        [...writes].filter((write) => left.has(write)),
-        (write) => followed.get(write)?.some((one) => left.has(one)) === true,
-      );
-      if (ready.length > 0) steps.push({ plan, writes: ready });
-      for (const write of ready) left.delete(write);
-    }
-    if (steps.length === before) return [...steps, ...listSteps(late, left)];
+  const all = [...late].flatMap(([plan, writes], index) => [...writes].map((write) => ({ plan, index, write })));
+  const indices = new Map(all.map(({ write, index }) => [write, index]));
+  const needs = findNeeds(late);
+  const listNeeds = (write: Write) => needs.get(write) ?? [];
+  const { ordered, circles } = sort(indices.keys(), listNeeds);
+  const rounds = new Map(circles.flat().map((write) => [write, LAST_ROUND]));
+  for (const write of ordered) {
+    const isLater = (needed: Write) => (indices.get(needed) ?? 0) > (indices.get(write) ?? 0);
+    for (const needed of listNeeds(write))
+      rounds.set(write, Math.max(rounds.get(write) ?? 0, (rounds.get(needed) ?? 0) + Number(isLater(needed))));
   }
+  const members = Map.groupBy(all, ({ write }) => rounds.get(write) ?? 0);
+  return [...members]
+    .sort(([left], [right]) => left - right)
+    .flatMap(([, round]) =>
+      Array.from(
+        Map.groupBy(round, ({ plan }) => plan),
+        ([plan, own]) => ({ plan, writes: own.map(({ write }) => write) }),
+      ),
+    );
 }
 
-/** Lists the writes of a plan that neither wait for other plans nor depend on a write that does. */
-function listReady(writes: readonly Write[], waitsForOthers: (write: Write) => boolean): readonly Write[] {
-  const waiting = new Set<string>();
-  // One pass is enough, because a write depends only on earlier writes.
-  for (const write of writes)
-    if (waitsForOthers(write) || write.dependsOn.some((id) => waiting.has(id))) waiting.add(write.id);
-  return writes.filter(({ id }) => !waiting.has(id));
-}
-
-function listSteps(late: LateWrites, left: ReadonlySet<Write>): readonly PassStep[] {
-  return [...late].flatMap(([plan, all]) => {
-    const writes = [...all].filter((write) => left.has(write));
-    return writes.length === 0 ? [] : [{ plan, writes }];
-  });
-}
+/** No number of rounds exceeds it, also if rounds are added to it. */
+const LAST_ROUND = Number.MAX_VALUE;
 
 /**
- * Finds the late writes of other plans that a late write follows. A delete follows the writes that may remove a reference
- * to the resource, a late claim the deletes of the same kind, and a restriction that may lock out everything.
+ * Finds the late writes that a late write needs: those of its own plan on which it depends, and of other plans. A delete
+ * needs the writes that may remove a reference to the resource, a late claim the deletes of the same kind, and a
+ * restriction that may lock out everything.
  */
-function findFollowed(late: LateWrites): ReadonlyMap<Write, readonly Write[]> {
+function findNeeds(late: LateWrites): ReadonlyMap<Write, readonly Write[]> {
   const all = [...late].flatMap(([plan, writes]) => [...writes].map((write) => ({ plan, write })));
   const users = Map.groupBy(
     [...late].flatMap(([plan, writes]) => listUsers(plan, writes)),
@@ -117,9 +114,10 @@ function findFollowed(late: LateWrites): ReadonlyMap<Write, readonly Write[]> {
     if (isDelete(write)) return users.get(write.ids?.id ?? '') ?? [];
     return claims.get(plan)?.has(write.address) === true ? (deletes.get(write.kind) ?? []) : [];
   };
-  return new Map(
-    all.map(({ plan, write }) => [write, find(plan, write).flatMap((one) => (one.plan === plan ? [] : [one.write]))]),
-  );
+  const own = new Map([...late.values()].flatMap((writes) => [...mapNeededWrites([...writes])]));
+  const ofOthers = (plan: Plan, write: Write) =>
+    find(plan, write).flatMap((one) => (one.plan === plan ? [] : [one.write]));
+  return new Map(all.map(({ plan, write }) => [write, [...(own.get(write) ?? []), ...ofOthers(plan, write)]]));
 }
 
 /** Lists the late writes to resources that refer to another resource before the apply, each with the id of that one. */

@@ -3,10 +3,10 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
 import { toManifestPath } from '../model/field-path.ts';
 import type { Locate } from '../model/place.ts';
-
 import type { Plan, SafetyViolation } from '../model/plan.ts';
+import { findWay, sort } from '../model/sort.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
-import { formatWriteAddress, type Write } from '../model/write.ts';
+import { formatWriteAddress, mapNeededWrites, type Write } from '../model/write.ts';
 import { isLateClaimWarning } from '../plan/claims.ts';
 import { isClaim, listVacated } from '../plan/order.ts';
 
@@ -50,8 +50,10 @@ export function listExchangeViolations(
 ): ReadonlyMap<StackFolder, readonly SafetyViolation[]> {
   const passings = listPassings(plans);
   if (passings.length === 0) return new Map();
-  const waits = dropWritesWithoutCycle(collectWaits(plans, passings));
-  const rounds = passings.map((passing) => findRound(passing, waits)).filter((round) => round !== undefined);
+  const waits = collectWaits(plans, passings);
+  const { circles } = sort(waits.keys(), (write) => (waits.get(write) ?? []).map((one) => one.write));
+  const members = new Map(circles.flatMap((circle) => circle.map((write) => [write, circle] as const)));
+  const rounds = passings.map((passing) => findRound(passing, waits, members)).filter((round) => round !== undefined);
   return new Map(
     Array.from(
       Map.groupBy(rounds, ([{ to }]) => to.folder),
@@ -107,59 +109,28 @@ function listPassings(plans: readonly LocatedPlan[]): readonly Passing[] {
 }
 
 function collectWaits(plans: readonly LocatedPlan[], passings: readonly Passing[]): Waits {
-  const waits = new Map<Write, Wait[]>();
-  for (const { plan } of plans) {
-    const byId = new Map(plan.writes.map((write) => [write.id, write]));
-    for (const write of plan.writes)
-      waits.set(
-        write,
-        write.dependsOn.flatMap((id) => {
-          const needed = byId.get(id);
-          return needed === undefined ? [] : [{ write: needed }];
-        }),
-      );
-  }
+  const own = plans.flatMap(({ plan }) => [...mapNeededWrites(plan.writes)]);
+  const waits = new Map(own.map(([write, needed]) => [write, needed.map((one): Wait => ({ write: one }))]));
   for (const passing of passings) waits.get(passing.to.write)?.push({ write: passing.from.write, passing });
   return waits;
-}
-
-/** Drops the writes that are in no cycle and wait for none, so that long chains cost little. */
-function dropWritesWithoutCycle(waits: Waits): Waits {
-  const open = new Map(Array.from(waits, ([write, needed]) => [write, needed.length]));
-  const dependents = Map.groupBy(
-    Array.from(waits, ([write, needed]) => needed.map((one) => ({ write, needed: one.write }))).flat(),
-    ({ needed }) => needed,
-  );
-  const free = [...open].flatMap(([write, count]) => (count === 0 ? [write] : []));
-  for (const done of free)
-    for (const { write } of dependents.get(done) ?? []) {
-      const left = (open.get(write) ?? 0) - 1;
-      open.set(write, left);
-      if (left === 0) free.push(write);
-    }
-  const dropped = new Set(free);
-  return new Map([...waits].filter(([write]) => !dropped.has(write)));
 }
 
 type Round = readonly [Passing, ...Passing[]];
 
 /** Finds the shortest way on which the write that gives up the values waits for the one that claims them. */
-function findRound(start: Passing, waits: Waits): Round | undefined {
-  const before = new Map<Write, { readonly from?: Write; readonly passing?: Passing | undefined }>([
-    [start.from.write, {}],
-  ]);
-  // The map grows while it is iterated.
-  for (const at of before.keys())
-    for (const { write, passing } of waits.get(at) ?? [])
-      if (!before.has(write)) before.set(write, { from: at, passing });
-  if (!before.has(start.to.write)) return undefined;
-  const way: Passing[] = [];
-  for (let at: Write | undefined = start.to.write; at !== undefined; ) {
-    const { from, passing }: { from?: Write; passing?: Passing | undefined } = before.get(at) ?? {};
-    if (passing !== undefined) way.unshift(passing);
-    at = from;
+function findRound(start: Passing, waits: Waits, circles: ReadonlyMap<Write, unknown>): Round | undefined {
+  const { from, to } = start;
+  const circle = circles.get(to.write);
+  if (circle === undefined || circle !== circles.get(from.write)) return undefined;
+  const round: [Passing, ...Passing[]] = [start];
+  let before = from.write;
+  const listWaits = (write: Write) => (waits.get(write) ?? []).filter((one) => circles.get(one.write) === circle);
+  for (const write of findWay(from.write, to.write, (at) => listWaits(at).map((one) => one.write)) ?? []) {
+    const passing = waits.get(before)?.find((one) => one.write === write)?.passing;
+    if (passing !== undefined) round.push(passing);
+    before = write;
   }
-  return [start, ...way];
+  return round;
 }
 
 /** A message describes at most this many claims of an exchange. */

@@ -391,6 +391,10 @@ function createState(sources: readonly Source[], { documents, references }: Stat
     stack: readStackSettings(stack),
     resources: new Map(resources),
     externals: references.externals,
+    locateExternal: (address) => {
+      const document = documents.find((one) => one.address === address);
+      return document && locate(document.source, ['spec', 'id']);
+    },
     ...(references.crossStackReferences.size > 0 && { crossStackReferences: references.crossStackReferences }),
     inputs: sources.map(({ file, bytes }) => ({ file, digest: hashSha256(bytes, 'hex') })),
   };

@@ -49,6 +49,17 @@ export interface SafetyViolation {
   readonly places?: readonly { readonly message: string; readonly place: Place }[] | undefined;
 }
 
+/** An id in manifests that no resource of the account has any more, as after the account was emptied. */
+export interface GoneId {
+  readonly id: string;
+  /** What has, or will have, a new id in its place. Absent: no manifest of the repository adopts it. */
+  readonly address?: Address;
+  /** The stack of the address. Absent: that of the plan. */
+  readonly stack?: string;
+  /** Where manifests still refer to it. */
+  readonly places: readonly Place[];
+}
+
 /** How a run connects to the service. */
 export interface RequestSettings {
   readonly versionHeader: string;
@@ -167,6 +178,8 @@ export interface Plan {
    * other stack is applied. Absent if there is no such `External`.
    */
   readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>> | undefined;
+  /** What needs a new id, for readers: others may have the old one. Not to be adopted. Absent if there is nothing. */
+  readonly goneIds?: readonly GoneId[] | undefined;
   /** The name of the label or annotation whose value is a resource's owner. For readers: the mark says whose a resource is. Not to find that. */
   readonly ownerLabel?: string | undefined;
   /** The salt of the digests in the changes. Absent if there are none. */

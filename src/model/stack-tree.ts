@@ -28,6 +28,8 @@ export interface StackFolder {
   readonly formerNames: readonly string[];
   /** The addresses that the documents of this stack describe, as far as they can be read. */
   readonly describes: ReadonlySet<string>;
+  /** The addresses whose documents adopt a resource, by its id. */
+  readonly adopts: ReadonlyMap<string, Address>;
 }
 
 /** Whether two stacks may own the same resources: they have one name and one service. A stack without one is at any. */
@@ -82,10 +84,16 @@ export interface OtherStacks {
   readonly has: (stack: string) => boolean;
   /** Lists the stacks that describe or take over a resource of the stack `owner`. */
   readonly listClaiming: (owner: string, address: Address) => readonly ClaimingStack[];
+  /** Finds the document of another stack that adopts the resource with this id. */
+  readonly findAdopting: (id: string) => { readonly stack: string; readonly address: Address } | undefined;
 }
 
 /** Without a repository, no other stack is known. */
-export const NO_OTHER_STACKS: OtherStacks = { has: () => false, listClaiming: () => [] };
+export const NO_OTHER_STACKS: OtherStacks = {
+  has: () => false,
+  listClaiming: () => [],
+  findAdopting: () => undefined,
+};
 
 /** The stacks in and below the folder `root`. */
 export interface StackTree {

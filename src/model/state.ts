@@ -64,6 +64,8 @@ export interface DesiredState {
   readonly resources: ReadonlyMap<Address, DesiredResource>;
   /** Maps the address of an `External` to the id of a resource that edgewise does not manage. For reports. */
   readonly externals: ReadonlyMap<Address, string>;
+  /** Returns where the id of an `External` is written. Absent: the manifests were no documents. */
+  readonly locateExternal?: (address: Address) => Place | undefined;
   /** Maps the address of an `External` to a resource of another stack. Absent if there is no such `External`. */
   readonly crossStackReferences?: ReadonlyMap<Address, CrossStackReference>;
   /** Real paths of the folders in which manifests may name files. Absent: the repository of the working folder. */

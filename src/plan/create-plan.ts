@@ -13,6 +13,7 @@ import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes, listMetadataNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { isCreateWithoutClaims, isUnmarked } from './duplicates.ts';
+import { listGoneIds } from './gone-ids.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
@@ -35,6 +36,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   const isInvalid = hasErrors(diagnostics);
   const listed = listPlannedChanges(decisions, input);
   const writes = isInvalid ? [] : createOrderedWrites(listed, desired.stack.name);
+  const goneIds = listGoneIds(decisions, input);
   const changesOf = Map.groupBy<string, Change>(listed, ({ address }) => address);
   const changes = computeChangesWithDangers({
     changes: explainDeletedFirst(listed, writes),
@@ -66,6 +68,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     skipped: countSkipped(desired),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { crossStackReferences: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
+    ...(goneIds.length > 0 && { goneIds }),
     ownerLabel: desired.stack.ownerLabel,
     changes,
     writes,

@@ -13,6 +13,7 @@ import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { ClaimConflict } from './claims.ts';
 import { type ChangeDecision, canRotate, findEndOfManifest, lacksSink, VALIDITY_WARNING_SHARE } from './decide.ts';
 import { findAdoptable, findMissingFormerNames, findRenames, formatLifecycleHint } from './duplicates.ts';
+import { findMissingAdoptions } from './gone-ids.ts';
 import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
 import { findCutMarks, findUnmarked } from './lost-marks.ts';
@@ -439,27 +440,11 @@ function formatLostMarkRemedy(id: string, desired: DesiredResource | undefined):
   return `If it is not needed, delete ${id} by hand${adopt ?? ''}`;
 }
 
-interface MissingAdoption extends Subject {
-  readonly address: string;
-  readonly kind: ChangeDecision['pair']['kind'];
-  /** The id that no resource has. */
-  readonly id: string;
-}
-
-/** Finds creates whose `lifecycle.adopt` names a resource that does not exist. */
-function findMissingAdoptions(decisions: readonly ChangeDecision[]): readonly MissingAdoption[] {
-  return decisions.flatMap(({ action, pair: { address, kind, desired } }) => {
-    const id = desired?.lifecycle.adopt;
-    if (action !== 'create' || desired === undefined || id === undefined) return [];
-    return [{ address, kind, id, place: desired.locate(['lifecycle', 'adopt']) }];
-  });
-}
-
 /** More missing ids are no mistakes of single lines. */
 const FEW = 5;
 
 /** Whether many manifests name an id to adopt, and none of those resources exists. */
-function isAnotherAccount(missing: readonly MissingAdoption[], decisions: readonly ChangeDecision[]): boolean {
+function isAnotherAccount(missing: readonly unknown[], decisions: readonly ChangeDecision[]): boolean {
   const adopting = decisions.filter(({ pair }) => pair.desired?.lifecycle.adopt !== undefined);
   return missing.length > FEW && missing.length === adopting.length;
 }

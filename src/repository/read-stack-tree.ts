@@ -224,7 +224,7 @@ function hasReadableName(stack: JsonObject | undefined): boolean {
 const KINDS_APART = ['Policy', 'PolicyTest', 'Defaults'];
 
 /** The references of manifests to other stacks. */
-type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'describes'>;
+type StackDependencies = Pick<StackFolder, 'dependsOn' | 'takes' | 'describes' | 'adopts'>;
 
 /** Lists the references to other stacks in a file. A file that is not valid YAML takes over nothing. */
 function collectDependencies({ documents, isBroken }: ReadableFileDocuments): StackDependencies {
@@ -233,7 +233,8 @@ function collectDependencies({ documents, isBroken }: ReadableFileDocuments): St
     return typeof stack === 'string' ? [stack] : [];
   });
   const describes = new Set(documents.flatMap(findDescribedAddress));
-  return { dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes), describes };
+  const adopts = new Map(documents.flatMap(findAdopted));
+  return { dependsOn, takes: isBroken ? [] : documents.flatMap(listTakes), describes, adopts };
 }
 
 function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
@@ -241,12 +242,20 @@ function mergeDependencies(all: readonly StackDependencies[]): StackDependencies
     dependsOn: [...new Set(all.flatMap(({ dependsOn }) => dependsOn))].sort(),
     takes: all.flatMap(({ takes }) => takes),
     describes: new Set(all.flatMap(({ describes }) => [...describes])),
+    adopts: new Map(all.flatMap(({ adopts }) => [...adopts])),
   };
 }
 
 function findDescribedAddress({ kind, metadata }: JsonObject): readonly string[] {
   const { name } = toMapping(metadata);
   return typeof kind === 'string' && typeof name === 'string' ? [toAddress(kind, name)] : [];
+}
+
+function findAdopted({ kind, metadata, lifecycle }: JsonObject): readonly (readonly [string, Address])[] {
+  const { name } = toMapping(metadata);
+  const { adopt } = toMapping(lifecycle);
+  const isNamed = typeof kind === 'string' && typeof name === 'string';
+  return isNamed && typeof adopt === 'string' ? [[adopt, toAddress(kind, name)]] : [];
 }
 
 function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenOverResource[] {

@@ -60,7 +60,7 @@ function mayMean({ serviceId }: StackFolder, folder: StackFolder, { stacks }: St
 
 /**
  * Creates what the plan of the stack `folder` asks about others. `listStacks`: those of the whole repository. It is called
- * only if the plan takes something over.
+ * only if the plan takes something over, or manifests have an id that is gone.
  */
 export function createOtherStacks(folder: StackFolder, listStacks: () => readonly StackFolder[]): OtherStacks {
   const listOthers = (): readonly StackFolder[] =>
@@ -74,6 +74,11 @@ export function createOtherStacks(folder: StackFolder, listStacks: () => readonl
         const by = findReason(one, owner, address);
         return by === undefined ? [] : [{ stack: one.name, folder: place, by }];
       }),
+    findAdopting: (id) => {
+      const found = listOthers().find(({ adopts }) => adopts.has(id));
+      const address = found?.adopts.get(id);
+      return found === undefined || address === undefined ? undefined : { stack: found.name, address };
+    },
   };
 }
 

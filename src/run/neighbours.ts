@@ -102,6 +102,16 @@ function describeStack({ state, locate, settings }: NamedStack, { cwd }: Host): 
     takes,
     formerNames: stack.formerNames ?? [],
     describes: new Set<string>(resources.keys()),
+    adopts: new Map(
+      [...resources].flatMap(
+        ([
+          address,
+          {
+            lifecycle: { adopt },
+          },
+        ]) => (adopt === undefined ? [] : [[adopt, address]]),
+      ),
+    ),
   };
 }
 

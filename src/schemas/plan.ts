@@ -334,6 +334,16 @@ export const PLAN_MEMBERS = z
     crossStackReferences: optional(
       z.record(address, z.strictObject({ stack: z.string(), resource: address })),
     ).describe('Resources whose ids are known only after another stack is applied, by the address of the External.'),
+    goneIds: optional(
+      z.array(
+        z.strictObject({
+          id: z.string(),
+          address: optional(address).describe('What has, or will have, a new id in its place.'),
+          stack: optional(z.string()).describe('The stack of the address. Absent: that of the plan.'),
+          places: z.array(place).describe('Where manifests still refer to it.'),
+        }),
+      ),
+    ).describe('For information: ids in manifests that no resource has any more, as after the account was emptied.'),
     ownerLabel: optional(z.string()).describe(
       'For information: the label or annotation that names the owner of a resource.',
     ),

@@ -53,6 +53,7 @@ To hand out after the apply:
   1 token to the folder tokens: Credential/agent
   1 certificate (edgewise get SSHUserCertificate --format value=certificate): SSHUserCertificate/alice
   set the NS records of its domain to its ns_targets (edgewise get AgentIngress --format value=ns_targets): AgentIngress/agents
+  the new ids, where others have the old ones (edgewise get --format value=id): ${toId('agin', 1)} → AgentIngress/agents, ${toId('cr', 1)} → Credential/agent, ${toId('edgtcp', 0)} → TCPEdge/e0 and 485 more
 `);
     const markdown = await edgewise('plan --format markdown');
     expect(markdown.stdout).toContain('To hand out after the apply');
@@ -88,9 +89,84 @@ To hand out after the apply:
     for (const warning of warnings) expect(warning).toContain('to adopt, so an apply creates a new one');
   });
 
-  it('has no list beside what is there, or for a plan of few creations', async () => {
-    const few = await createWorkspace({ 'edgewise.yaml': createManifests(2) });
+  it('has its list also for a stack of few, and after the apply the new ids', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': createManifests(2) });
+    expect((await edgewise('plan')).stdout).toMatch(
+      /^To hand out after the apply:\n {2}1 token .*\n.*\n {2}set the NS/m,
+    );
+    const { exitCode, stdout } = await edgewise('apply --yes');
+    expect(exitCode).toBe(0);
+    const [, list = ''] = /^New ids, where others have the old ones:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+    const shown = list.trim().split(/\n */);
+    const ids = (await edgewise('get --format value=id')).stdout;
+    expect(shown).toHaveLength(5);
+    for (const line of shown) {
+      const [, id = 'none', address = 'none'] = /^\w+0{10,}\d → (\w+): (\S+)$/.exec(line) ?? [];
+      expect(ids).toContain(`${address}\t${id}`);
+    }
+    expect((await edgewise('apply --yes')).stdout).not.toContain('New ids');
+  });
+
+  it('lists each line of a manifest that still has an old id, with what replaces it', async () => {
+    const [own, other, unknown] = [toId('bkdwd', 1), toId('bkdwd', 2), toId('bkdwd', 3)];
+    const pool = (name: string, id: string) =>
+      toManifest('WeightedBackend', name, { backends: { bkdhr_a: 1 } }, { lifecycle: { adopt: id } });
+    const edge = (name: string, port: number, backend: string) =>
+      toManifest('TCPEdge', name, {
+        hostports: [`1.tcp.example.net:${port}`],
+        backend: { enabled: true, backend_id: backend },
+      });
+    const { edgewise, write } = await createWorkspace({
+      'live/web/edgewise.yaml': STACK.replace('test', 'web'),
+      'live/web/pool.yaml': `${pool('pool', own)}${toManifest('External', 'lake', { id: other })}`,
+      'live/web/edges.yaml': `${edge('a', 20_001, own)}${edge('b', 20_002, 'External/lake')}${edge('c', 20_003, unknown)}`,
+      'live/network/edgewise.yaml': STACK.replace('test', 'network'),
+      'live/network/pool.yaml': pool('lake', other),
+    });
+    const { exitCode, stdout } = await edgewise('plan live/web');
+    expect(exitCode).toBe(5);
+    expect(stdout).toContain(`
+  the new id in live/web/edges.yaml:2: ${own} → WeightedBackend/pool
+  the new id in live/web/pool.yaml:4: ${other} → WeightedBackend/lake of the stack network
+  the new id in live/web/edges.yaml:6: ${unknown}, which no manifest adopts
+`);
+    const json = readOnlyStack((await edgewise('plan live/web --format json')).stdout);
+    expect(json.goneIds).toEqual([
+      {
+        id: own,
+        address: 'WeightedBackend/pool',
+        places: [expect.objectContaining({ file: 'live/web/edges.yaml', line: 2 })],
+      },
+      {
+        id: other,
+        address: 'WeightedBackend/lake',
+        stack: 'network',
+        places: [expect.objectContaining({ file: 'live/web/pool.yaml', line: 4 })],
+      },
+      { id: unknown, places: [expect.objectContaining({ file: 'live/web/edges.yaml', line: 6 })] },
+    ]);
+    // What is there is not gone.
+    await edgewise('apply live/network --yes');
+    const id = (await edgewise('get WeightedBackend/lake live/network --format value=id')).stdout.trim();
+    await write({
+      'live/web/pool.yaml': `${pool('pool', own)}${toManifest('External', 'lake', { id })}`,
+      'live/web/edges.yaml': edge('a', 20_001, 'External/lake'),
+    });
+    const after = readOnlyStack((await edgewise('plan live/web --format json')).stdout);
+    expect(after.goneIds).toEqual([{ id: own, address: 'WeightedBackend/pool', places: [] }]);
+  });
+
+  it('has all ids in JSON', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': createManifests(40) });
+    const { goneIds } = readOnlyStack((await edgewise('plan --format json')).stdout);
+    expect(goneIds).toHaveLength(43);
+    expect(goneIds).toContainEqual({ id: toId('edgtcp', 39), address: 'TCPEdge/e39', places: [] });
+  });
+
+  it('has no list beside what is there, or for a plan of few creations that adopt nothing', async () => {
+    const few = await createWorkspace({ 'edgewise.yaml': createManifests(2).replaceAll(/,"lifecycle":\{.*?\}/g, '') });
     expect((await few.edgewise('plan')).stdout).not.toContain('To hand out');
+    expect((await few.edgewise('plan --format json')).stdout).not.toContain('goneIds');
     const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('first', 21_000)}` });
     await workspace.edgewise('apply --yes');
     await workspace.write({ 'edgewise.yaml': `${createManifests(8)}${toEdge('first', 21_000)}` });

@@ -119,6 +119,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   inputs: set({ inputs: [{ file: 'a.yaml', digest: 'x' }] }),
   skipped: set({ skipped: { documents: 1, files: 2 } }),
   externals: set({ externals: { 'External/green': 'bkdhr_2aaa' } }),
+  goneIds: set({ goneIds: [{ id: 'edgtcp_9', address: 'TCPEdge/a', places: [] }] }),
   done: set({ done: [{ action: 'create', address: 'TCPEdge/a' }] }),
   rehearsal: set({ rehearsal: { writes: 9, rejected: 0, remaining: 0, tokens: 0 } }),
   requests: set({ requests: { read: 99, apply: 99, leastMs: 99 } }),

@@ -114,15 +114,32 @@ it('brings back what manifests have, and says what to hand out', { timeout: 60_0
 it('refuses an External with an old id until it has the new one', { timeout: 60_000 }, () => {
   const { run, get, write, data } = createRepository();
   const old = get('id').get('network WeightedBackend/pool');
-  write({ 'live/web/pool.yaml': toManifest('External', 'pool', { id: old }) });
+  const spec = { backends: { bkdhr_1: 1 } };
+  const adopting = toManifest('WeightedBackend', 'pool', spec, { lifecycle: { adopt: old } });
+  write({
+    'live/web/pool.yaml': toManifest('External', 'pool', { id: old }),
+    'live/network/all.yaml': NETWORK['live/network/all.yaml'].replace(
+      toManifest('WeightedBackend', 'pool', spec),
+      adopting,
+    ),
+  });
   expect(run('edgewise plan -R live --detailed-exitcode')).toMatchObject({ status: 0 });
   rmSync(data);
-  expect(run('edgewise plan live/web')).toMatchObject({
-    status: 5,
-    said: expect.stringContaining(`${old} does not exist`),
-  });
-  expect(run('edgewise apply live/network')).toMatchObject({ status: 0 });
+  const refused = run('edgewise plan live/web');
+  expect(refused).toMatchObject({ status: 5, said: expect.stringContaining(`${old} does not exist`) });
+  expect(refused.said).toContain(
+    `\nTo hand out after the apply:\n  the new id in live/web/pool.yaml:2: ${old} → WeightedBackend/pool of the stack network\n`,
+  );
+  const planned = run('edgewise plan live/network').said;
+  expect(planned).toContain(
+    `  the new ids, where others have the old ones (edgewise get --format value=id): ${old} → WeightedBackend/pool\n`,
+  );
+  const applied = run('edgewise apply live/network');
+  expect(applied.status).toBe(0);
   const id = run('edgewise get WeightedBackend/pool live/network --format value=id 2>/dev/null').said.trim();
+  expect(applied.said).toContain(
+    `\nNew ids, where others have the old ones:\n  ${old} → ${id}: WeightedBackend/pool\n`,
+  );
   write({ 'live/web/pool.yaml': toManifest('External', 'pool', { id }) });
   expect(run('edgewise apply live/web')).toMatchObject({ status: 0 });
 });

@@ -151,7 +151,8 @@ export async function withStacks(
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
 function selectOne([path = '.']: readonly string[]): SelectedStacks {
-  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [], formerNames: [], describes: new Set<string>() };
+  const empty = { describes: new Set<string>(), adopts: new Map<string, never>() };
+  const unknown = { dependsOn: [], takes: [], inputs: [], policies: [], formerNames: [], ...empty };
   const stacks = [{ name: '', folder: path, file: path, ...unknown }];
   return { tree: { ...NO_TREE, root: path, stacks }, stacks };
 }

@@ -157,6 +157,7 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   inputs: FOR_READERS,
   skipped: FOR_READERS,
   externals: { rule: 'free', because: 'values contain the ids, not these names' },
+  goneIds: FOR_READERS,
   ownerLabel: DERIVED,
   done: FOR_READERS,
   rehearsal: FOR_READERS,

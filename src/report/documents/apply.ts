@@ -3,7 +3,7 @@ import { toManifestPath } from '../../model/field-path.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Place } from '../../model/place.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { formatWriteAddress } from '../../model/write.ts';
+import { formatWriteAddress, isCreate } from '../../model/write.ts';
 import {
   type Block,
   type Document,
@@ -61,6 +61,7 @@ export function createApplyDocument({ plan, result }: ApplyReport, options: Form
       ...listAppliedTables(result),
       ...listMessagesBlocks(result, options),
       ...listTokensBlocks(result),
+      ...listNewIdsBlocks(plan, result),
       ...listFindingsBlocks(findings),
       ...(options.isPlanShown === true ? [] : [createPlanPart(plan, options)]),
     ],
@@ -208,4 +209,24 @@ function listTokensBlocks({ tokens }: ApplyResult): readonly Block[] {
       createFinding('token-rescued', 'warning', `${quoteIfNeeded(address)}: its token is in ${place}`, { address }),
     );
   return [{ block: 'list', heading: RESULT_SECTION_HEADINGS.tokens, items, weight: 'always', findings }];
+}
+
+/** The maximum number of ids that a terminal shows. All are in the table of writes, too. */
+const MAX_IDS = 20;
+
+/** What manifests adopted under an id that is gone, with the old and the new id. */
+function listNewIdsBlocks({ goneIds = [] }: ApplyReport['plan'], { outcomes }: ApplyResult): readonly Block[] {
+  const made = new Map<string, string | undefined>(
+    outcomes.flatMap((one) =>
+      one.outcome === 'applied' && isCreate(one.write) ? [[one.write.address, one.id] as const] : [],
+    ),
+  );
+  const items = goneIds.flatMap(({ id: old, address = '', stack }) => {
+    const id = stack === undefined ? made.get(address) : undefined;
+    return id === undefined
+      ? []
+      : [[toCode(quoteIfNeeded(old)), ' → ', toCode(quoteIfNeeded(id)), ': ', toCode(quoteIfNeeded(address))]];
+  });
+  if (items.length === 0) return [];
+  return [{ block: 'list', heading: RESULT_SECTION_HEADINGS.newIds, items, limit: MAX_IDS, weight: 'rest' }];
 }

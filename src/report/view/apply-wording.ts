@@ -18,6 +18,7 @@ export const RESULT_SECTION_HEADINGS = {
   failed: 'Failed',
   skipped: 'Skipped',
   tokens: 'Tokens',
+  newIds: 'New ids, where others have the old ones',
   next: 'Next',
 } as const;
 

@@ -1,23 +1,57 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { GoneId, Plan } from '../../model/plan.ts';
 import { describeTokenSink } from '../../model/token-sink.ts';
 import { formatShortList } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
+import { toPrintablePlace } from './finding-wording.ts';
 import { formatCount } from './wording.ts';
 
 /**
  * What a plan that creates a whole stack makes, and users have to take elsewhere: the tokens with where they go, the
- * certificates, and the values that the service computes. A plan of few creations shows this at each of them.
+ * certificates, the values that the service computes, and the ids that replace others. A plan of few creations shows this
+ * at each of them, if no id is gone.
  */
-export function listHandouts({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): readonly string[] {
+export function listHandouts({
+  mode,
+  changes,
+  goneIds = [],
+}: Pick<Plan, 'mode' | 'changes' | 'goneIds'>): readonly string[] {
   const owned = changes.filter(({ kind }) => findKind(kind)?.role === 'owned');
-  if (mode !== 'apply' || owned.length <= FEW || owned.some(({ action }) => action !== 'create')) return [];
-  return [...listTokens(owned), ...listIssued(owned), ...listTasks(owned)];
+  const isRestored = goneIds.length > 0 || owned.length > FEW;
+  if (mode !== 'apply' || !isRestored || owned.some(({ action }) => action !== 'create')) return [];
+  return [
+    ...listTokens(owned),
+    ...listIssued(owned),
+    ...listTasks(owned),
+    ...listNewIds(goneIds),
+    ...listUses(goneIds),
+  ];
 }
 
 /** More creations are not read one by one. */
 const FEW = 5;
+
+/** The ids that others may have, and what gets a new one in their place. */
+function listNewIds(goneIds: readonly GoneId[]): readonly string[] {
+  const replaced = goneIds.filter(({ address, stack }) => address !== undefined && stack === undefined);
+  if (replaced.length === 0) return [];
+  const pairs = formatShortList(replaced.map(formatReplaced));
+  return [`the new ids, where others have the old ones (${formatGet('', 'id')}): ${pairs}`];
+}
+
+/** The lines of manifests that still have an old id. */
+function listUses(goneIds: readonly GoneId[]): readonly string[] {
+  return goneIds
+    .flatMap((gone) => gone.places.map((place) => ({ gone, place: toPrintablePlace(place) })))
+    .map(({ gone, place }) => `the new id in ${place.file}:${place.line}: ${formatReplaced(gone)}`);
+}
+
+function formatReplaced({ id, address, stack }: GoneId): string {
+  if (address === undefined) return `${quoteIfNeeded(id)}, which no manifest adopts`;
+  const owner = stack === undefined ? '' : ` of the stack ${quoteIfNeeded(stack)}`;
+  return `${quoteIfNeeded(id)} → ${quoteIfNeeded(address)}${owner}`;
+}
 
 function listTokens(created: readonly Change[]): readonly string[] {
   const delivered = created.flatMap(({ token, ...change }) => (token === undefined ? [] : [{ change, token }]));
@@ -50,7 +84,7 @@ function listTasks(created: readonly Change[]): readonly string[] {
 }
 
 function formatGet(kind: string, field: string): string {
-  return `edgewise get ${kind} --format value=${field}`;
+  return ['edgewise get', kind, `--format value=${field}`].filter(Boolean).join(' ');
 }
 
 function formatItem(what: string, changes: readonly Change[]): string {

@@ -6,7 +6,7 @@ import { normalizeSpec } from '../kinds/normalize.ts';
 import { alignLiveSpec } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
@@ -47,12 +47,12 @@ export function mustReplaceResource(described: LiveResourceToCompare, desired: S
 }
 
 function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDiff[] {
-  const found = from === null || to === null ? [[]] : listDifferencePaths(field.type, from, to);
-  return found.map((steps) => ({
+  const found = from === null || to === null ? [{ steps: [], from, to }] : diffMembers(field.type, from, to);
+  return found.map(({ steps, ...sides }) => ({
     field: name,
     path: formatPath([name, ...steps]),
-    ...pickSide('from', findValueAtPath(from, steps), steps.length === 0),
-    ...pickSide('to', findValueAtPath(to, steps), steps.length === 0),
+    ...pickSide('from', sides.from, steps.length === 0),
+    ...pickSide('to', sides.to, steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
@@ -70,60 +70,60 @@ function pickSide<Side extends 'from' | 'to'>(
   return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // TypeScript widens a computed key
 }
 
-/** The paths inside a field at which two values differ. `toComparable` limits their depth. */
-function listDifferencePaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
-  const found = deepDiff(toComparableMembers(type, from), toComparableMembers(type, to)) ?? [];
-  return found.map(({ path = [] }): FieldPath => path.map((key) => JSON.parse(key)));
+/** The difference of a member. A side is `undefined` if it has no such member. */
+interface MemberDiff {
+  readonly steps: FieldPath;
+  readonly from: Json | undefined;
+  readonly to: Json | undefined;
 }
 
-/** Input of the `deep-diff` package: strings, and objects whose keys are path steps encoded as JSON. */
+/** The members of a value that differ. A set, a list of plain values and free JSON in a member are compared as a whole. */
+function diffMembers(type: FieldType, from: Json, to: Json): readonly MemberDiff[] {
+  const values = new Map<unknown, Json>();
+  const changes = deepDiff(toComparable(type, from, values), toComparable(type, to, values)) ?? [];
+  return changes.map((change) => ({
+    steps: (change.path ?? []).map((key) => JSON.parse(key)),
+    from: 'lhs' in change ? values.get(change.lhs) : undefined,
+    to: 'rhs' in change ? values.get(change.rhs) : undefined,
+  }));
+}
+
+/** Input of the `deep-diff` package: the text of what is compared as a whole, and objects by encoded steps. */
 type Comparable = string | { readonly [step: string]: Comparable };
 
 /**
- * Converts a value for `deep-diff`. A set or a list of plain values becomes one string, because reports show it as a
- * whole. A list of objects becomes an object by index. Keys are encoded as JSON, because `deep-diff` skips empty keys.
- * Fields have the order of the table and other keys are sorted, because `deep-diff` keeps the order of keys.
+ * Converts a value for `deep-diff`, and notes which value a part of the result stands for. Steps are encoded as JSON,
+ * because `deep-diff` does not see an empty key that is added, reports the members of lists last to first, and otherwise
+ * keeps the order of keys, in which JavaScript moves numbers to the front.
  */
-function toComparableMembers(type: FieldType | undefined, value: Json): Comparable {
-  if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
-    return toComparableSteps(value.map((member, index) => [index, toComparableMembers(type.of, member)]));
-  if (!isJsonObject(value)) return toCanonicalJson(value);
-  switch (type?.type) {
-    case 'map':
-      return toComparableSteps(
-        listComparedKeys({}, value).map((key) => [key, toComparableMembers(type.of, value[key] ?? null)]),
-      );
-    case 'object':
-      return toComparableSteps(
-        listComparedKeys(type.fields, value).map((key) => {
-          const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
-          return [key, toComparableMembers(field?.type, value[key] ?? null)];
-        }),
-      );
-    case 'json':
-    case 'metadata':
-      return toComparableSteps(listComparedKeys({}, value).map((key) => [key, toCanonicalJson(value[key] ?? null)]));
-    default:
-      return toCanonicalJson(value);
-  }
+function toComparable(type: FieldType | undefined, value: Json, values: Map<unknown, Json>): Comparable {
+  const members = type && listComparedMembers(type, value);
+  const comparable =
+    members === undefined
+      ? toCanonicalJson(value)
+      : Object.fromEntries(
+          members.map(([step, inner, member]) => [JSON.stringify(step), toComparable(inner, member, values)]),
+        );
+  values.set(comparable, value);
+  return comparable;
 }
 
-function toComparableSteps(members: readonly (readonly [step: string | number, member: Comparable])[]): Comparable {
-  return Object.fromEntries(members.map(([step, member]) => [JSON.stringify(step), member]));
-}
+type ComparedMember = readonly [step: string | number, type: FieldType | undefined, member: Json];
 
-function listComparedKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): readonly string[] {
-  const known = Object.keys(fields).filter((key) => Object.hasOwn(value, key));
+/** The members that are compared one by one: fields in the order of the table, then other keys. */
+function listComparedMembers(type: FieldType, value: Json): readonly ComparedMember[] | undefined {
+  if (type.type === 'list' && type.of.type === 'object' && isJsonArray(value))
+    return value.map((member, index) => [index, type.of, member]);
+  if (!isJsonObject(value) || !TYPES_WITH_KEYS.has(type.type)) return undefined;
+  const fields = type.type === 'object' ? type.fields : {};
   const others = Object.keys(value).filter((key) => !Object.hasOwn(fields, key));
-  return [...known, ...others.sort()];
+  return [...Object.keys(fields), ...others.sort()].flatMap((key): readonly ComparedMember[] => {
+    const inner = type.type === 'map' ? type.of : Object.hasOwn(fields, key) ? fields[key]?.type : undefined;
+    return Object.hasOwn(value, key) ? [[key, inner, value[key] ?? null]] : [];
+  });
 }
 
-function findValueAtPath(value: Json | undefined, path: FieldPath): Json | undefined {
-  const [step, ...rest] = path;
-  if (step === undefined) return value;
-  if (isJsonArray(value)) return findValueAtPath(value[Number(step)], rest);
-  return isJsonObject(value) && Object.hasOwn(value, step) ? findValueAtPath(value[step], rest) : undefined;
-}
+const TYPES_WITH_KEYS: ReadonlySet<FieldType['type']> = new Set(['map', 'object', 'json', 'metadata']);
 
 /** A live resource, and the settings of its manifest that affect the comparison. */
 export interface LiveResourceToCompare {

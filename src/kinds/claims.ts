@@ -48,3 +48,20 @@ function findClaim(kind: Kind, { path, type, value }: ClaimMember): Claim | unde
   const given = String(isUnset(value) ? normal : value);
   return { field, path, given, value: String(normal), key: `${kind.name} ${field} ${normal}` };
 }
+
+/** A claim on a unique value, and who has or claims it. Two claims are in conflict if their keys are equal. */
+export interface HeldClaim {
+  readonly key: string;
+  readonly holder: unknown;
+}
+
+/** Groups the claims of each value that several holders claim. The claims keep their order, as do the groups. */
+export function findConflicts<Held extends HeldClaim>(
+  claims: Iterable<Held>,
+): readonly (readonly [Held, Held, ...Held[]])[] {
+  return Array.from(Map.groupBy(claims, ({ key }) => key).values()).flatMap(([first, second, ...others]) => {
+    if (first === undefined || second === undefined) return [];
+    const all = [first, second, ...others] as const;
+    return all.some(({ holder }) => holder !== first.holder) ? [all] : [];
+  });
+}

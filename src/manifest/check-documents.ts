@@ -1,12 +1,8 @@
-import { type Claim, listClaims } from '../kinds/claims.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { formatPath } from '../model/field-path.ts';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { isJsonObject } from '../model/json.ts';
 import type { Place } from '../model/place.ts';
-import type { Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import {
   type DocumentFinding,
@@ -155,47 +151,6 @@ function toNamePlace({ source }: ManifestDocument): Place {
   return locate(source, ['metadata', 'name']);
 }
 
-/** Reports unique values that a second document claims. References in the specs must be resolved. */
-export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
-  const holders = new Map<string, DocumentClaim>();
-  return [...specs].flatMap(([document, spec]) =>
-    listDocumentClaims(document, spec).flatMap((claim): DocumentFinding[] => {
-      const first = holders.get(claim.key);
-      if (first === undefined) holders.set(claim.key, claim);
-      return first === undefined || first.document === document ? [] : [createClaimFinding(claim, first)];
-    }),
-  );
-}
-
-/** A claim in a document's spec or lifecycle. `path` starts at the document. */
-interface DocumentClaim extends Claim {
-  readonly document: ManifestDocument;
-}
-
-function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly DocumentClaim[] {
-  const kind = findKind(document.kind);
-  if (kind === undefined) return [];
-  const inSpec = listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] }));
-  if (document.value['lifecycle'] === undefined) return inSpec;
-  return [...inSpec, ...listAdoptions(document, kind), ...listRenames(document, kind)];
-}
-
-/** Lists the id in `lifecycle.adopt`, because only one document can adopt a resource. */
-function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
-  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
-}
-
-/** Lists the name in `lifecycle.renamed_from`, because no two documents can have the same former name. */
-function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
-  const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
-    value: name,
-    key: `${kind.name} lifecycle.renamed_from ${name}`,
-  });
-  return listLifecycleClaims(document, 'renamed_from', toClaim, ({ stack, name }) => {
-    return typeof stack === 'string' && typeof name === 'string' ? `${name} of the stack ${stack}` : undefined;
-  });
-}
-
 /** Reports a `renamed_from` that is still the name of a document, even of one that is renamed too. */
 export function listRenamedFromInUseFindings(
   documents: readonly ManifestDocument[],
@@ -231,40 +186,4 @@ function describeRenameInSteps({ address }: ManifestDocument, holder: ManifestDo
 function findRenamedFrom({ value, kind }: ManifestDocument): Address | undefined {
   const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
-}
-
-function listLifecycleClaims(
-  document: ManifestDocument,
-  name: string,
-  toClaim: (value: string) => Pick<Claim, 'value' | 'key'>,
-  toText: (value: JsonObject) => string | undefined = () => undefined,
-): readonly DocumentClaim[] {
-  const { lifecycle } = document.value;
-  const given = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
-  const stated = given !== undefined && isJsonObject(given) ? toText(given) : given;
-  if (typeof stated !== 'string') return [];
-  const { value, key } = toClaim(stated);
-  return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];
-}
-
-function createClaimFinding({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
-  const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
-  const message = isAttachment
-    ? `${formatPath(path)} is ${given}, to which ${first.document.address} already attaches modules`
-    : `${formatPath(path)} claims ${given}, which ${first.document.address} already claims`;
-  return {
-    subject: document,
-    finding: {
-      code: 'duplicate-claim',
-      message,
-      remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
-      path,
-      related: [
-        {
-          message: 'first claimed here',
-          place: locate(first.document.source, first.path),
-        },
-      ],
-    },
-  };
 }

@@ -33,13 +33,13 @@ import {
   checkDuplicateAddresses,
   findStacksInSeveralFoldersError,
   listDisabledKindFindings,
-  listDuplicateClaims,
   listDuplicateDefaultsInFolders,
   listExtraStackFindings,
   listHandOversWithManifest,
   listRenamedFromInUseFindings,
   NO_STACK_DIAGNOSTIC,
 } from './check-documents.ts';
+import { listDuplicateClaims, readFormer } from './claims.ts';
 import { concealDocuments, listConcealedPaths } from './conceal.ts';
 import { decodeManifestSource } from './decode-source.ts';
 import {
@@ -312,14 +312,13 @@ function listMetadataFindings(
   });
 }
 
-function readLifecycle({ value, kind }: ManifestDocument, ignored: readonly string[]): ResourceLifecycle {
+function readLifecycle(document: ManifestDocument, ignored: readonly string[]): ResourceLifecycle {
+  const { value, kind } = document;
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
-  const { protect, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
-    protect: protect === true,
+    protect: lifecycle['protect'] === true,
     ignore: [...new Set(ignored)].filter((path) => !isInIgnoredField(path, ignored)),
-    adopt: typeof adopt === 'string' ? adopt : undefined,
-    ...readFormerName(renamedFrom),
+    ...readFormer(document),
     settings: readLifecycleSettings(lifecycle, findKind(kind)?.lifecycle ?? {}),
   };
 }
@@ -362,13 +361,6 @@ function refuseIgnoredMember(
   if (type === 'object' && (value ?? undefined) === undefined)
     return { why: 'is not set', otherwise: `Set spec.${field}` };
   return undefined;
-}
-
-function readFormerName(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {
-  if (typeof former === 'string') return { renamedFrom: former };
-  if (former === undefined || !isJsonObject(former)) return {};
-  const { stack, name } = former;
-  return typeof stack === 'string' && typeof name === 'string' ? { takenFrom: { stack, name } } : {};
 }
 
 function readLifecycleSettings(lifecycle: JsonObject, fields: Kind['lifecycle']): Spec {

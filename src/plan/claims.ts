@@ -1,4 +1,4 @@
-import { type Claim, listClaims } from '../kinds/claims.ts';
+import { type Claim, findConflicts, type HeldClaim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { hasSameFields } from '../kinds/same-fields.ts';
 import { type Address, toAddress } from '../model/address.ts';
@@ -48,38 +48,40 @@ export function checkClaimsAgainstLive(
   live: LiveState,
   context: ConflictContext,
 ): CheckedClaims {
-  const owners = findClaimOwners(decisions, live, context);
-  const found = decisions.flatMap((decision) => listConflictsOf(decision, owners, context));
+  const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
+  const wanted = decisions.flatMap((decision) =>
+    listClaimed(decision).map((claim): PlanClaim => ({ ...claim, holder: decision.pair.live?.id, decision })),
+  );
+  const kinds = new Set(decisions.filter((one) => listClaimed(one).length > 0).map(({ pair }) => pair.kind));
+  const held = [...kinds].flatMap((kind) =>
+    (live.resources.get(kind.name) ?? []).flatMap((resource) =>
+      listKept(kind, resource, byId.get(resource.id)).map(
+        (claim): PlanClaim => ({ ...claim, holder: resource.id, resource }),
+      ),
+    ),
+  );
+  const found = findConflicts([...wanted, ...held]).flatMap((claims) => {
+    const resource = claims.findLast((claim) => claim.resource !== undefined)?.resource;
+    if (resource === undefined) return [];
+    const owner = createClaimOwner(resource, byId.get(resource.id), context);
+    return claims.flatMap((claim) =>
+      claim.decision === undefined || claim.holder === resource.id
+        ? []
+        : listConflictOf(claim, claim.decision, owner, context),
+    );
+  });
   return {
     conflicts: found.filter(({ isLate }) => !isLate),
     late: found.filter(({ isLate }) => isLate),
   };
 }
 
-/** Finds, by claimed value, the live resource that still has the value after this plan. */
-function findClaimOwners(
-  decisions: readonly ChangeDecision[],
-  live: LiveState,
-  context: ConflictContext,
-): ReadonlyMap<string, ClaimOwner> {
-  const claimed = new Map(decisions.flatMap((one) => listClaimed(one).map(({ key }) => [key, one.pair.kind])));
-  const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
-  const owners = new Map<string, ClaimOwner>();
-  for (const kind of new Set(claimed.values()))
-    for (const resource of live.resources.get(kind.name) ?? []) {
-      const held = listKeys(kind, resource.spec).filter((key) => claimed.has(key));
-      // An account may have thousands of other resources.
-      if (held.length === 0) continue;
-      const decision = byId.get(resource.id);
-      const kept = new Set(listKeys(kind, pickFinalSpec(resource, decision)));
-      const owner = createClaimOwner(resource, decision, context);
-      for (const key of held) if (kept.has(key)) owners.set(key, owner);
-    }
-  return owners;
-}
-
-function listKeys(kind: Kind, spec: Spec): readonly string[] {
-  return listClaims(kind, spec).map(({ key }) => key);
+/** Lists the unique values that a live resource has now, and after the plan. */
+function listKept(kind: Kind, resource: LiveResource, decision: ChangeDecision | undefined): readonly Claim[] {
+  const now = listClaims(kind, resource.spec);
+  if (decision === undefined) return now;
+  const final = new Set(listClaims(kind, pickFinalSpec(resource, decision)).map(({ key }) => key));
+  return now.filter(({ key }) => final.has(key));
 }
 
 function createClaimOwner(
@@ -137,6 +139,12 @@ function pickFinalSpec({ spec }: LiveResource, decision: ChangeDecision | undefi
   return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
 
+/** A unique value that a change claims, or that a live resource still has after the plan. `holder`: the id, if there is one. */
+interface PlanClaim extends Claim, HeldClaim {
+  readonly decision?: ChangeDecision | undefined;
+  readonly resource?: LiveResource | undefined;
+}
+
 interface ClaimOwner {
   readonly resource: LiveResource;
   readonly isOurs: boolean;
@@ -153,33 +161,31 @@ interface FoundConflict extends ClaimConflict {
   readonly isLate: boolean;
 }
 
-function listConflictsOf(
+function listConflictOf(
+  { field, value, key }: Claim,
   decision: ChangeDecision,
-  owners: ReadonlyMap<string, ClaimOwner>,
+  owner: ClaimOwner,
   { isInRun = () => false }: ConflictContext,
 ): readonly FoundConflict[] {
   const { pair } = decision;
   const { desired, address } = pair;
-  return listClaimed(decision).flatMap(({ field, value, key }): FoundConflict[] => {
-    const owner = owners.get(key);
-    if (desired === undefined || owner === undefined || owner.resource.id === pair.live?.id) return [];
-    const { resource } = owner;
-    // If `stack` is part of the run, it frees the value. Otherwise its manifests would still claim the value, and an
-    // earlier check would have stopped both stacks.
-    const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
-    const isLate = stack !== undefined && isInRun(stack);
-    return [
-      {
-        rule: 'claimed-elsewhere',
-        address,
-        isLate,
-        isByKept: owner.isByKept,
-        why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLoss(resource, decision)}`,
-        remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
-        place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
-      },
-    ];
-  });
+  const { resource } = owner;
+  if (desired === undefined) return [];
+  // If `stack` is part of the run, it frees the value. Otherwise its manifests would still claim the value, and an
+  // earlier check would have stopped both stacks.
+  const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
+  const isLate = stack !== undefined && isInRun(stack);
+  return [
+    {
+      rule: 'claimed-elsewhere',
+      address,
+      isLate,
+      isByKept: owner.isByKept,
+      why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLoss(resource, decision)}`,
+      remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
+      place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
+    },
+  ];
 }
 
 /** A new resource of the same kind may be the other stack's resource, whose document has moved here. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listClaims } from '../../src/kinds/claims.ts';
+import { findConflicts, listClaims } from '../../src/kinds/claims.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
@@ -29,5 +29,15 @@ describe('claims', () => {
   it.each([undefined, null, '', [], {}, [null], [{}]])('are empty for %j', (hostports) => {
     expect(listClaims(EDGE, { ...(hostports !== undefined && { hostports }) })).toEqual([]);
     expect(listClaims(getKind('AgentIngress'), { ...(hostports !== undefined && { domain: hostports }) })).toEqual([]);
+  });
+});
+
+describe('conflicts', () => {
+  it('are all claims on a value that several holders claim', () => {
+    const toClaim = (key: string, holder: string, at: number) => ({ key, holder, at });
+    const [first, second, third] = [toClaim('x', 'a', 1), toClaim('x', 'b', 2), toClaim('x', 'b', 3)];
+    const others = [toClaim('y', 'a', 4), toClaim('y', 'a', 5), toClaim('z', 'b', 6)];
+    expect(findConflicts([...others, first, second, third])).toEqual([[first, second, third]]);
+    expect(findConflicts(others)).toEqual([]);
   });
 });

@@ -16,6 +16,7 @@ import { numberReport } from '../../report/view/redact.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
+import { listStackConflicts } from '../../run/stack-claims.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
@@ -194,7 +195,7 @@ function findExchanges(
   { claims }: Pick<StacksRun, 'claims'>,
   planned: ReadonlyMap<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>,
 ): ReadonlyMap<StackFolder, Plan['violations']> {
-  const conflicts = claims.listConflicts();
+  const conflicts = listStackConflicts(claims);
   const members = Array.from(planned, ([folder, { plan, opened }]) => ({
     folder,
     plan,
@@ -385,7 +386,7 @@ async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCh
   await refuseOverwrittenInputs(flags, settings ?? {}, context);
   await refuseTakeOverWithOldManifest(found?.folder ?? folder, found?.tree ?? selected.tree, context);
   const account = createAccountKeyContainingSecret(folder, context);
-  recordClaims({ state, tokens: state.stack.tokens }, { folder, account }, run);
+  recordClaims({ folder, account, state, tokens: state.stack.tokens }, run);
 }
 
 /** Returns all stacks of the repository. `undefined` if the run sees only some of them, or if there is no repository. */

@@ -22,11 +22,11 @@ import {
 } from '../../repository/select-stacks.ts';
 import { findMissingCommits, warnOfMissingCommits } from '../../repository/target-branch.ts';
 import { listStacksOfRepository } from '../../run/absent-stacks.ts';
-import { ClaimRegistry, listStackClaims, type StackClaimsInput } from '../../run/claim-registry.ts';
 import { createOtherStacks, findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
+import { type ClaimingStack, listStackClaims, listStackConflicts, type StackClaim } from '../../run/stack-claims.ts';
 import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -78,7 +78,7 @@ export interface StacksRun {
   /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
-  readonly claims: ClaimRegistry;
+  readonly claims: StackClaim[];
   /** Which host each stack read so far is at, and what sets it, by its folder. For errors of the service. */
   readonly services: Map<string, string | undefined>;
   /** Asks git, once in a run, which commits of its target branch a pull request lacks. */
@@ -129,7 +129,7 @@ export async function withStacks(
   const pool = createAccountPool(context);
   const notes = {
     planned: createPlannedResources(),
-    claims: new ClaimRegistry(),
+    claims: [],
     services: new Map<string, string | undefined>(),
     findMissing: createMissingCommitsLookUp(context),
     listAround: createStacksAroundLookUp(
@@ -305,7 +305,7 @@ export async function openStackFolder(
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   if (command === 'apply') noteTokenCommands(tokens, context);
   const pooled = await pool.getAccount(settings, folder.file);
-  if (checksClaims(command)) recordClaims({ state, tokens }, { folder: selected, account: pooled.account }, run);
+  if (checksClaims(command)) recordClaims({ folder: selected, account: pooled.account, state, tokens }, run);
   const missing = command === 'plan' ? await run.findMissing(tree) : undefined;
   const behind = missing && warnOfMissingCommits(missing, folder);
   const all = [...read.diagnostics, ...diagnostics, ...(behind === undefined ? [] : [behind])];
@@ -330,12 +330,8 @@ function checksClaims(command: string): boolean {
   return command !== 'get' && command !== 'destroy';
 }
 
-export function recordClaims(
-  source: StackClaimsInput,
-  { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
-  { claims, context }: Pick<StacksRun, 'claims' | 'context'>,
-): void {
-  claims.add(folder, account, listStackClaims(source, context));
+export function recordClaims(stack: ClaimingStack, { claims, context }: Pick<StacksRun, 'claims' | 'context'>): void {
+  claims.push(...listStackClaims(stack, context));
 }
 
 /** How a stack is planned. With `approved`, the new plan is compared with that plan, or with an empty one. */
@@ -531,7 +527,7 @@ export async function failConflictingStacks(
   parts: readonly StackReportPart[],
   withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
 ): Promise<readonly StackReportPart[]> {
-  const errors = run.claims.listConflicts();
+  const errors = listStackConflicts(run.claims);
   for (const folder of errors.keys()) await withdraw(folder);
   const { stacks } = run.selected;
   return parts.map((part, index) => {

@@ -175,17 +175,25 @@ function createMissingFinding(schema: CheckedSchema, path: FieldPath): SchemaFin
 
 function createWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): SchemaFinding {
   const input = findValue(value, path) ?? null;
+  const member = findSchema(schema, path);
+  const wrongText = needsQuotes(input, expected) ? findWrongText(String(input), member) : undefined;
+  if (wrongText !== undefined && expected.every((type) => type === 'string')) return { ...wrongText, path };
+  const isUnquoted = wrongText === undefined && needsQuotes(input, expected);
   const wanted = [...new Set(expected.map((type) => JSON_TYPE_NAMES[type] ?? type))].join(' or ');
-  const remedy =
-    input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected, findSchema(schema, path));
+  const remedy = input === null ? formatValueRemedy(schema, path) : findTypeRemedy(input, expected, member);
   return {
     code: 'bad-value',
     path,
     at: 'value',
     message: `must be ${wanted}, but is ${describeValue(input)}`,
-    remedy,
-    ...(needsQuotes(input, expected) && { needsQuotes: true }),
+    remedy: isUnquoted ? `Put it in quotes: "${String(input)}".` : remedy,
+    ...(isUnquoted && { needsQuotes: true }),
   };
+}
+
+/** Returns why a value would be wrong in quotes too: `90` is no duration, with or without them. */
+function findWrongText(text: string, schema: CheckedSchema | undefined): SchemaFinding | undefined {
+  return schema instanceof z.ZodType ? checkAgainstSchema(schema, text)[0] : undefined;
 }
 
 const JSON_TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -228,7 +236,6 @@ function findTypeRemedy(
   expected: readonly string[],
   schema: CheckedSchema | undefined,
 ): string | undefined {
-  if (needsQuotes(input, expected)) return `Put it in quotes: "${String(input)}".`;
   if (typeof input !== 'string') return undefined;
   if (expected.every((type) => type === 'array')) return formatListRemedy(input, schema);
   if (expected.includes('boolean')) return findBooleanRemedy(input);

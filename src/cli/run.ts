@@ -36,7 +36,7 @@ export async function run(argv: readonly string[], host: Context): Promise<ExitC
   const fail = (error: StackError): Promise<ExitCode> => showFailure(error, { flags: readFlags(argv) }, context);
   if (isUnknownCommand(argv, program)) return fail(createUnknownCommandError(argv, program));
   try {
-    if (!isCompletion(argv)) refuseOneDash(argv, program);
+    if (!isCompletion(argv)) refuseOneDash(argv, program, (option) => OPTION_REMEDIES.get(option));
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -201,7 +201,7 @@ const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
       'edgewise plan shows what apply would change, edgewise drift what others changed at the service, and edgewise show reads a saved plan.',
     ],
     [
-      ['list', 'ls', 'describe', 'state'],
+      ['list', 'ls', 'describe', 'state', 'output'],
       'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists unmanaged ones.',
     ],
     [['report'], '--report FORMAT=FILE writes the result of a command to a file.'],
@@ -210,7 +210,14 @@ const COMMAND_REMEDIES: ReadonlyMap<string, string> = new Map(
       ['delete', 'remove', 'rm', 'down'],
       'edgewise destroy deletes everything that the stack owns. To delete one resource, remove its manifest and apply, or name it: edgewise destroy --target ADDRESS.',
     ],
-    [['deploy', 'up', 'sync', 'create', 'update'], 'edgewise apply makes the service match the manifests.'],
+    [
+      ['rotate', 'renew', 'replace', 'taint'],
+      'edgewise apply --rotate ADDRESS replaces a credential or a certificate, and edgewise plan --rotate shows it first.',
+    ],
+    [
+      ['deploy', 'up', 'sync', 'create', 'update', 'install', 'upgrade'],
+      'edgewise apply makes the service match the manifests.',
+    ],
     [['check', 'lint', 'test', 'verify'], 'edgewise validate checks manifests, and lints them.'],
     [['login', 'auth', 'configure'], 'EDGEWISE_API_KEY holds the API key: edgewise help connection.'],
     [['server', 'start', 'run'], 'edgewise serve runs the bundled server.'],
@@ -236,14 +243,21 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ]),
   ['init --stack', '--name is the name of the new stack.'],
   ['export --stack', '--owner names the stack that will own the resources.'],
-  ['--auto-approve', '--yes applies without asking.'],
-  ['-auto-approve', '--yes applies without asking.'],
+  ...['--auto-approve', '-y'].map((option): [string, string] => [option, '--yes applies without asking.']),
   ['--dry-run', 'edgewise plan shows what an apply would write, and writes nothing.'],
   ['--policy', '--policies names a file or folder with more policies.'],
   ['--force', 'A plan that a safety rule refuses names the option that allows it, such as --allow-deletes.'],
-  ['-o', '--format sets the format of the result. -o names what plan and export write.'],
+  ...['-o', '--output', '--json'].map((option): [string, string] => [
+    option,
+    '--format sets the format of the result, such as --format json. -o names what plan and export write.',
+  ]),
+  ['--plan', '--approved PLAN applies only what that plan file approves.'],
+  ['-v', '--verbose shows more, and edgewise --version the version.'],
   ['--layout', 'export -o FOLDER writes a file for each resource; without -o, everything is one text on stdout.'],
-  ['--concurrency', 'spec.api.concurrency in the Stack says how many requests run at once.'],
+  ...['--concurrency', '--parallelism'].map((option): [string, string] => [
+    option,
+    'spec.api.concurrency in the Stack says how many requests run at once.',
+  ]),
   ['--page-size', 'spec.api.page_size in the Stack says how many resources one list request asks for.'],
   ['--request-timeout', '--timeout limits a whole request.'],
   ...['connect', 'headers', 'body'].map((part): [string, string] => [

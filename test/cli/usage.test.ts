@@ -47,6 +47,9 @@ describe('usage', () => {
     ['frobnicate', 'edgewise help lists the commands.'],
     ['foo', 'edgewise help lists the commands.'],
     ['gt', 'Did you mean `get`?'],
+    ['taint', 'edgewise apply --rotate ADDRESS'],
+    ['output', 'edgewise get'],
+    ['install', 'edgewise apply makes'],
   ])('names what replaces %s', async (word, remedy) => {
     const { exitCode, stderr } = await runCommand([word, '--yes', 'manifests'], { cwd: '/' });
     expect(exitCode).toBe(3);
@@ -58,6 +61,13 @@ describe('usage', () => {
     ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows its usage."],
     ['plan --detailed-exit-code', "Unknown option '--detailed-exit-code'.\nDid you mean --detailed-exitcode?"],
     ['apply --auto-approve', "Unknown option '--auto-approve'.\n--yes applies without asking."],
+    ['apply -auto-approve', '-auto-approve is not an option.\n--yes applies without asking.'],
+    ['apply -parallelism=4', '-parallelism=4 is not an option.\nspec.api.concurrency in the Stack'],
+    ['apply -y', "Unknown option '-y'.\n--yes applies without asking."],
+    ['apply --plan plan.json', '--approved PLAN applies only what that plan file approves.'],
+    ['plan --output json', 'such as --format json.'],
+    ['plan --json', 'such as --format json.'],
+    ['plan -v', '--verbose shows more'],
     [
       'apply --dry-run',
       "Unknown option '--dry-run'.\nedgewise plan shows what an apply would write, and writes nothing.",

@@ -4,9 +4,14 @@ import { StackError } from '../../model/user-errors.ts';
 
 /**
  * Throws for a word such as `-out=plan.json`. The parser would read it as `-o` with the value `ut=plan.json`, and write
- * a file of that name. So a short option and its value are always two words.
+ * a file of that name. So a short option and its value are always two words. `findRemedy`: for the long option of another
+ * tool, such as `--auto-approve`.
  */
-export function refuseOneDash(argv: readonly string[], program: Command): void {
+export function refuseOneDash(
+  argv: readonly string[],
+  program: Command,
+  findRemedy: (option: string) => string | undefined,
+): void {
   const options = listOptionsOfCommandLine(argv, program);
   const wrong = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).find((word, index) => {
     const isValue = options.some((option) => option.required && isSpelling(argv[index - 1], option));
@@ -16,7 +21,10 @@ export function refuseOneDash(argv: readonly string[], program: Command): void {
   const meant = correct(wrong, options);
   throw new StackError(`${wrong} is not an option.`, {
     reason: 'invalid',
-    remedy: meant === undefined ? 'Long options begin with two dashes, such as --help.' : `Did you mean ${meant}?`,
+    remedy:
+      meant === undefined
+        ? (findRemedy(`-${wrong.replace(/=.*$/s, '')}`) ?? 'Long options begin with two dashes, such as --help.')
+        : `Did you mean ${meant}?`,
   });
 }
 

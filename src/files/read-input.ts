@@ -147,6 +147,9 @@ export function describeFileError(error: unknown): string {
   return FINDINGS[code] ?? `cannot be read: ${getErrorMessage(error)}`;
 }
 
+/** What to do about most of the reasons that `describeFileError` gives. */
+export const UNREADABLE_FILE_REMEDY = 'Correct the path, or make it readable for the user that edgewise runs as.';
+
 const FINDINGS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EACCES: 'cannot be read: permission denied',

@@ -16,6 +16,7 @@ import {
   type ReadBudget,
   readInput,
   toBuffer,
+  UNREADABLE_FILE_REMEDY,
 } from '../files/read-input.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
@@ -406,7 +407,7 @@ function formatReadRemedy(error: unknown, meant: string | undefined): string {
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
   if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')
     return 'Name a folder: this path is a file, or leads through one.';
-  return 'Correct the path, or make it readable for the user that edgewise runs as.';
+  return UNREADABLE_FILE_REMEDY;
 }
 
 /** Values of fields are small, so a larger file is probably the wrong one. */

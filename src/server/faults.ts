@@ -176,7 +176,7 @@ export function parseServerFaults(text: string): ServerFaults {
   const findings = checkAgainstSchema(FAULTS_SCHEMA, value).map(
     ({ path, message }) => `${formatPath(path)}${nameRule(value, path)} ${message}`,
   );
-  if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
+  if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('; '));
   const faults = value as unknown as ServerFaults; // checkAgainstSchema has checked it
   refuseIdleRules(faults);
   return faults;
@@ -189,7 +189,7 @@ function refuseIdleRules({ rules }: ServerFaults): void {
     if (finding === undefined) return [];
     return [`${formatPath(['rules', index, ...finding.path])} (${rule.on}) ${finding.message}`];
   });
-  if (findings.length > 0) throw new RangeError(findings.join('\n'));
+  if (findings.length > 0) throw new RangeError(findings.join('; '));
 }
 
 function parseOne(text: string): Json {

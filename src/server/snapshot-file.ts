@@ -168,19 +168,26 @@ export async function readSnapshotFile(path: string, boundary?: WriteBoundary): 
   return (await readSnapshotContent(path, boundary))?.seed;
 }
 
-/** Like `readSnapshotFile`. `writer`: the program whose digests are trusted; absent: none is. */
+export interface SnapshotReading {
+  /** The program whose digests are trusted. Absent: none is. */
+  readonly writer?: string | undefined;
+  /** The file as the user named it. Default: its path. */
+  readonly shown?: string | undefined;
+}
+
+/** Like `readSnapshotFile`. */
 export async function readSnapshotContent(
   path: string,
   boundary: WriteBoundary = { cwd: resolve('.') },
-  writer?: string,
+  { writer, shown = path }: SnapshotReading = {},
 ): Promise<SnapshotContent | undefined> {
   await removeStaleTempFiles(path, boundary);
-  const text = readSnapshotText(path);
+  const text = readSnapshotText(path, shown);
   if (text === undefined) return undefined;
   try {
     return parseSnapshotContent(text, writer);
   } catch (error) {
-    if (error instanceof RangeError) throw new RangeError(`${path}: ${error.message}`, { cause: error });
+    if (error instanceof RangeError) throw new RangeError(`${shown}: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -188,12 +195,12 @@ export async function readSnapshotContent(
 /** A snapshot and its changes: each of the two is within the limits of one file. The rest is for the digest of the first. */
 const MAX_SNAPSHOT_FILE_BYTES = 2 * MAX_INPUT_BYTES + 1024;
 
-function readSnapshotText(path: string): string | undefined {
+function readSnapshotText(path: string, shown: string): string | undefined {
   try {
     return readInput(path, { onlyFiles: true, maxBytes: MAX_SNAPSHOT_FILE_BYTES }).toString('utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new RangeError(`${path} ${describeFileError(error)}`, { cause: error });
+    throw new RangeError(`${shown} ${describeFileError(error)}`, { cause: error });
   }
 }
 

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
-import { readInput } from '../files/read-input.ts';
+import { describeFileError, readInput } from '../files/read-input.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import { isLoopbackHost } from '../model/http.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import { type Transport, toSend } from '../model/transport.ts';
@@ -97,9 +98,9 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
 /** Reads a PEM file of certificate authorities. Throws `StackError` if a certificate cannot be parsed. */
-async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
+async function readAuthorities(file: string, host: Pick<Host, 'cwd'>): Promise<string> {
+  const text = readAuthoritiesText(file, host);
   try {
-    const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
     const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
     const begun = text.match(CERTIFICATE_START)?.length ?? 0;
     if (begun === 0) throw new Error('there is no certificate in it');
@@ -107,14 +108,25 @@ async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promis
     // Without the trust settings of OpenSSL, which a TRUSTED CERTIFICATE has: the file itself says what is trusted.
     return certificates.map(String).join('');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StackError(`--ca-file: the certificates in ${file} cannot be read: ${why}`, {
-      reason: 'invalid',
-      remedy:
-        'The file that --ca-file, EDGEWISE_CA_FILE, spec.api.ca_file or NODE_EXTRA_CA_CERTS names must hold certificates in PEM, each from BEGIN CERTIFICATE or BEGIN TRUSTED CERTIFICATE to its END line.',
-      cause: error,
-    });
+    throw createAuthoritiesError(`the certificates in ${file} cannot be read: ${getErrorMessage(error)}`, error);
   }
+}
+
+function readAuthoritiesText(file: string, { cwd }: Pick<Host, 'cwd'>): string {
+  try {
+    return readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
+  } catch (error) {
+    throw createAuthoritiesError(`${file} ${describeFileError(error)}.`, error);
+  }
+}
+
+function createAuthoritiesError(why: string, cause: unknown): StackError {
+  return new StackError(`--ca-file: ${why}`, {
+    reason: 'invalid',
+    remedy:
+      'The file that --ca-file, EDGEWISE_CA_FILE, spec.api.ca_file or NODE_EXTRA_CA_CERTS names must hold certificates in PEM, each from BEGIN CERTIFICATE or BEGIN TRUSTED CERTIFICATE to its END line.',
+    cause,
+  });
 }
 
 const CERTIFICATE_START = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----/g;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { findFileReplaceableByOthers } from '../files/owners.ts';
-import { readInput } from '../files/read-input.ts';
-import { appendToFile, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
+import { describeFileError, readInput, UNREADABLE_FILE_REMEDY } from '../files/read-input.ts';
+import { appendToFile, describeWriteError, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { addJsonSize, computeUtf8ByteLength, findJsonLimit, measureJsonSize } from '../model/json.ts';
 import { StackError } from '../model/user-errors.ts';
@@ -125,7 +125,11 @@ export async function openServerFiles(
   const kept =
     path === undefined
       ? undefined
-      : await withServerFileErrors('The snapshot', () => readSnapshotContent(path, context, writer));
+      : await withServerFileErrors(
+          'The data file of the bundled server',
+          () => readSnapshotContent(path, context, { writer, shown: files.snapshot }),
+          'Name another file. One that does not exist is made.',
+        );
   const seed = kept?.seed ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
   const source = (kept === undefined ? files.seed : files.snapshot) ?? 'The server';
   const start = { seed, source, isSeedTrusted: kept?.isSealed === true };
@@ -272,19 +276,23 @@ function refuseLock(shown: string, error: unknown): never {
       remedy: 'Nothing was written. Create the folder, and run the command again.',
       cause: error,
     });
-  throw new StackError(`${shown} cannot be locked: ${getErrorMessage(error)}`, { reason: 'failed', cause: error });
+  throw new StackError(`${shown} cannot be locked: ${describeWriteError(error)}`, {
+    reason: 'failed',
+    remedy: 'Nothing was written. Name a file in a folder that you may write to.',
+    cause: error,
+  });
 }
 
 /**
  * Runs a task on a file of the bundled server. Converts the server's `RangeError` into a `StackError` that names the
  * file.
  */
-export async function withServerFileErrors<T>(what: string, task: () => T | Promise<T>): Promise<T> {
+export async function withServerFileErrors<T>(what: string, task: () => T | Promise<T>, remedy?: string): Promise<T> {
   try {
     return await task();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new StackError(`${what}: ${error.message}`, { reason: 'invalid', cause: error });
+    throw new StackError(`${what}: ${error.message}`, { reason: 'invalid', remedy, cause: error });
   }
 }
 
@@ -293,7 +301,10 @@ export async function readServerFileText(file: string, { cwd }: Pick<Host, 'cwd'
   try {
     return readInput(resolve(cwd, file)).toString('utf8');
   } catch (error) {
-    const why = getErrorMessage(error);
-    throw new StackError(`${file} cannot be read: ${why}`, { reason: 'invalid', cause: error });
+    throw new StackError(`${file} ${describeFileError(error)}.`, {
+      reason: 'invalid',
+      remedy: UNREADABLE_FILE_REMEDY,
+      cause: error,
+    });
   }
 }

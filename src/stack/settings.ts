@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import { isPipePath, readInput } from '../files/read-input.ts';
+import { describeFileError, isPipePath, readInput } from '../files/read-input.ts';
 import { isForgeTokenVariable, isKeyOrKeyFileVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { getErrorMessage } from '../model/errors.ts';
 import { createSecretRegistry, type SecretRedactor } from '../model/secrets.ts';
 import type { SettingsLayer } from '../model/stack.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
@@ -74,8 +73,7 @@ export function readApiKey(
     secrets?.add('the API key', text);
     if (text !== '') return text;
   } catch (error) {
-    const why = getErrorMessage(error);
-    throw new StackError(`The API key file cannot be read: ${why}`, {
+    throw new StackError(`The API key file ${file} ${describeFileError(error)}.`, {
       reason: 'authentication',
       remedy,
       cause: error,

@@ -14,10 +14,15 @@ describe('an input that is no file is refused at once, before any request', () =
     ['a saved plan', 'show /dev/zero', 3, '/dev/zero is a device, not a file'],
     ['a snapshot', 'plan stack.yaml --base-url embedded:/dev/zero', 3, '/dev/zero is a device, not a file'],
     ['the snapshot of a server', 'serve --snapshot /dev/zero', 3, '/dev/zero is a device, not a file'],
-    ['a seed', 'serve --seed /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
-    ['faults', 'serve --faults /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
-    ['certificates', 'plan stack.yaml --ca-file /dev/zero', 3, 'it is a device, not a file'],
-    ['a folder', 'plan stack.yaml --base-url embedded:.', 3, 'is a folder, not a file'],
+    ['a seed', 'serve --seed /dev/zero', 3, '/dev/zero is a device, not a file'],
+    ['faults', 'serve --faults /dev/zero', 3, '/dev/zero is a device, not a file'],
+    ['certificates', 'plan stack.yaml --ca-file /dev/zero', 3, '--ca-file: /dev/zero is a device, not a file'],
+    [
+      'a folder',
+      'plan stack.yaml --base-url embedded:.',
+      3,
+      'The data file of the bundled server: . is a folder, not a file',
+    ],
   ])('%s', async (_, line, code, message) => {
     const { edgewise, recorder } = await createWorkspace(FILES);
     const { exitCode, stdout, stderr } = await edgewise(line);
@@ -30,7 +35,7 @@ describe('an input that is no file is refused at once, before any request', () =
     const { edgewise, recorder } = await createWorkspace(FILES);
     const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: '/dev/zero' };
     const { exitCode, stderr } = await edgewise('plan stack.yaml', { env });
-    expect(stderr).toContain('The API key file cannot be read: it is a device, not a file');
+    expect(stderr).toContain('The API key file /dev/zero is a device, not a file');
     expect(exitCode).toBe(4);
     expect(recorder.take()).toEqual([]);
   });

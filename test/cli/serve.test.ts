@@ -146,10 +146,10 @@ it('refuses a faults file that is missing or wrong, with the wrong rule', async 
   expect(wrong.log()).toContain(
     'faults.json: rules[0].fault (GET *) is `slow`, but must be one of `latency`, `throttle`',
   );
-  expect(wrong.log()).toContain('rules[1].nth (*) is 0, but must be at least 1');
+  expect(wrong.log()).toContain('; rules[1].nth (*) is 0, but must be at least 1\nedgewise schema faults describes');
   const missing = await startServe(['--faults', 'missing.yaml'], folder);
   expect(await missing.end()).toBe(3);
-  expect(missing.log()).toContain('missing.yaml cannot be read');
+  expect(missing.log()).toContain('missing.yaml does not exist.\nCorrect the path');
 });
 
 it('logs a bug as an error with its stack', async () => {

@@ -45,6 +45,16 @@ describe('a file that cannot be written', () => {
     expect(await again.edgewise(`plan ${words}`)).toMatchObject({ exitCode: 0 });
   });
 
+  it.each(['-o sub', '--report json=sub'])('is not a folder: %s', async (words) => {
+    const { edgewise, recorder, folder } = await createWorkspace(FILES);
+    mkdirSync(`${folder}/sub`);
+    const { exitCode, stderr } = await edgewise(`plan ${words}`);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/cannot be written: sub is a folder\.\nName a file in it\. Nothing was written\.\n$/);
+    expect(recorder.take()).toEqual([]);
+    expect(await edgewise(`plan ${words}/plan.json`)).toMatchObject({ exitCode: 0 });
+  });
+
   it('is named once if it is read-only, except for root, who may write it', async () => {
     const { edgewise, folder } = await createWorkspace({ ...FILES, 'plan.md': 'old' });
     chmodSync(`${folder}/plan.md`, 0o444);
@@ -52,6 +62,26 @@ describe('a file that cannot be written', () => {
     if (process.getuid?.() === 0) return expect(exitCode).toBe(0);
     expect({ exitCode, said: stderr.match(/cannot be written/g)?.length }).toEqual({ exitCode: 3, said: 1 });
     return expect(stderr).toContain('plan.md is read-only');
+  });
+});
+
+describe('a file that does not exist', () => {
+  it.each([
+    ['serve --faults none.yaml', 'none.yaml does not exist.'],
+    ['serve --seed none.json', 'none.json does not exist.'],
+    ['post none.md', 'none.md does not exist.'],
+    ['plan --ca-file none.pem', '--ca-file: none.pem does not exist.'],
+  ])('is named as it was written, with a remedy: %s', async (line, message) => {
+    const { edgewise } = await createWorkspace(FILES);
+    const { stderr } = await edgewise(line, { env: { GITHUB_REPOSITORY: 'example/shop', GITHUB_TOKEN: 'x' } });
+    expect(stderr).toMatch(new RegExp(`^edgewise: ${message}\n.+\n$`));
+  });
+
+  it('is a data file of the bundled server that has something else in it', async () => {
+    const { edgewise, folder } = await createWorkspace({ ...FILES, 'notes.txt': 'hi' });
+    const { stderr } = await edgewise('plan --base-url embedded:notes.txt');
+    expect(stderr).toMatch(/^edgewise: The data file of the bundled server: notes\.txt: It is not JSON\n.+\n$/);
+    expect(stderr).not.toContain(folder);
   });
 });
 

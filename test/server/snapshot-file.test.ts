@@ -135,7 +135,7 @@ describe('a snapshot file with digests', () => {
   });
 
   const read = async (writer?: string) => {
-    const content = await readSnapshotContent(file, { cwd: tmpdir() }, writer);
+    const content = await readSnapshotContent(file, { cwd: tmpdir() }, { writer });
     return { isSealed: content?.isSealed, isLog: content?.log !== undefined, seed: content?.seed };
   };
   const edit = (change: (lines: readonly string[]) => readonly string[]): void => {

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readInput } from '../../files/read-input.ts';
+import { describeFileError, readInput, UNREADABLE_FILE_REMEDY } from '../../files/read-input.ts';
 import { type Forge, findCommentMarker, type PostResult, postComment, syncIssue } from '../../forge/forge.ts';
 import { openForge } from '../../forge/open-forge.ts';
-import { getErrorMessage } from '../../model/errors.ts';
 import { isLoopbackHost } from '../../model/http.ts';
 import { findOtherRun, splitRunLine } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -144,8 +143,9 @@ async function readReportText(path: string, shown: string): Promise<string> {
   try {
     return readInput(path).toString('utf8');
   } catch (error) {
-    throw new StackError(`${shown} cannot be read: ${getErrorMessage(error)}`, {
+    throw new StackError(`${shown} ${describeFileError(error)}.`, {
       reason: 'invalid',
+      remedy: UNREADABLE_FILE_REMEDY,
       cause: error,
     });
   }

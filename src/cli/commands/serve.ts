@@ -214,7 +214,7 @@ function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
 async function readFaults(file: string | undefined, context: Context): Promise<ServerFaults> {
   if (file === undefined) return { rules: [] };
   const text = await readServerFileText(file, context);
-  return withServerFileErrors(file, () => parseServerFaults(text));
+  return withServerFileErrors(file, () => parseServerFaults(text), 'edgewise schema faults describes the file.');
 }
 
 function untilInterrupted(context: Context): Promise<void> {

@@ -89,6 +89,7 @@ async function write(path: string, text: string, boundary: WriteBoundary): Promi
   } catch (error) {
     throw new StackError(`${path} cannot be written: ${describeWriteError(error)}`, {
       reason: 'failed',
+      remedy: 'Name a folder that you may write to.',
       cause: error,
     });
   }

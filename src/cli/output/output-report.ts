@@ -182,12 +182,13 @@ async function refuseUnwritablePath(
 ): Promise<void> {
   const path = resolve(cwd, file);
   const folder = dirname(file);
-  const isPresent = existsSync(path);
-  if (isPresent && !statSync(path).isFile()) return; // a device, a pipe, or what another check refuses
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile() && !stats.isDirectory()) return; // a device or a pipe
   const refuse = (why: string, remedy: string): never => {
     const options = { reason: 'invalid', refusedOutputs: [file], remedy: `${remedy} Nothing was written.` } as const;
     throw new OutputError(`${what} cannot be written: ${why}.`, options);
   };
+  if (stats?.isDirectory()) refuse(`${file} is a folder`, 'Name a file in it.');
   if (!existsSync(dirname(path)))
     refuse(`there is no folder ${folder}`, `Create it (mkdir -p ${quoteForShell(folder)}), or name another file.`);
   const isDenied = async (place: string) =>
@@ -197,7 +198,7 @@ async function refuseUnwritablePath(
     );
   if (await isDenied(dirname(path)))
     refuse(`${folder} is not a folder that can be written to`, 'Name a file in a folder that you may write to.');
-  if (isPresent && (await isDenied(path)))
+  if (stats !== undefined && (await isDenied(path)))
     refuse(`${file} is read-only`, `Make it writable (chmod u+w ${quoteForShell(file)}), or name another file.`);
 }
 

@@ -11,8 +11,8 @@ import { findMemberType } from '../kinds/walk.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import { assertJsonObject, isSameJson, type Json, type JsonObject, omitUndefined, toJsonText } from '../model/json.ts';
-import { type Mark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { assertJsonObject, isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
+import { isEqualMark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { alignMembers, formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
@@ -50,13 +50,13 @@ function listMarkMessages(body: JsonObject, live: LiveResource): readonly string
   const sent = splitMetadata(body[METADATA]);
   if (sent.mark === undefined && live.mark !== undefined)
     return ['the service did not change the metadata, which still has the mark'];
-  return isSameJson(toMarkJson(sent.mark), toMarkJson(live.mark)) ? [] : ['the service did not accept metadata'];
+  return isEqualMark(sent.mark, live.mark, 'as sent') ? [] : ['the service did not accept metadata'];
 }
 
 /** Whether a live resource shows the mark that was sent in the metadata of a body. */
 export function showsSentMark({ body = {}, live }: ComparedResponse): boolean {
   const { mark } = splitMetadata(toJsonText(body[METADATA]));
-  return mark !== undefined && isSameJson(toMarkJson(mark), toMarkJson(live.mark));
+  return mark !== undefined && isEqualMark(mark, live.mark, 'as sent');
 }
 
 /**
@@ -82,13 +82,6 @@ function showsUserMetadata(
   if (got === undefined) return isSameJson(user, getNormalUnsetFieldValue(field));
   if (isSameJson(user, got) || isSpellingOf(field, got, user)) return true;
   return typeof got === 'string' && toJsonText(metadata).startsWith(got);
-}
-
-/** The mark without the names of people and pipelines, which a service may spell otherwise. */
-function toMarkJson(mark: Mark | undefined): JsonObject | null {
-  if (mark === undefined) return null;
-  const { owner: _, by: __, ...rest } = mark;
-  return omitUndefined(rest);
 }
 
 /** A description, or the metadata of the user, that came back otherwise than it was sent. Both are in normal form. */

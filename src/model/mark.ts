@@ -6,7 +6,6 @@ import {
   isSameJson,
   type Json,
   type JsonObject,
-  omitUndefined,
   toCanonicalJson,
   toDigest,
 } from './json.ts';
@@ -76,14 +75,17 @@ export type Retirement = {
   readonly at: string;
 };
 
-/** A retirement in a mark that will be written. It is at the earlier of both times, of which at least one is set. */
-export interface RetirementDraft {
+/**
+ * A retirement in a mark that will be written. It is at the earlier of both times, of which at least one is set. A type,
+ * because only a type is JSON to the compiler.
+ */
+export type RetirementDraft = {
   readonly id: string;
   /** Milliseconds from the time at which the write is sent. */
   readonly afterMs?: number;
   /** RFC 3339. */
   readonly until?: string;
-}
+};
 
 /**
  * A creation of a credential or certificate that the service did not store as asked, so that nothing was delivered. A
@@ -97,11 +99,6 @@ export type RefusedCreation = {
   /** Only true: the resource with this mark is what the service created. Its token was thrown away, if it has one. */
   readonly record?: true;
 };
-
-/** Returns the parts of a mark that plans compare. */
-function toComparableMark({ by: _, id: __, replaces: ___, retires: ____, ...mark }: Mark): Mark {
-  return mark;
-}
 
 interface ResourceWithMark {
   readonly id: string;
@@ -149,16 +146,44 @@ export function isAsAdopted(resource: ResourceWithMark): boolean {
 }
 
 /**
- * Whether two marks say the same about a resource: the parts that plans compare, without a refused creation. Two absent
- * marks are equal.
+ * Why two marks are compared: whether a live mark is as planned, whether the service stored a mark as it was sent, or
+ * whether a mark needs a write although no field differs. What does not need one is in the next mark that is written.
  */
-export function isEqualMark(left: Mark | undefined, right: Mark | undefined): boolean {
-  const toJson = (mark: Mark | undefined): JsonObject | null => {
-    if (mark === undefined) return null;
-    const { refused: _, ...rest } = toComparableMark(mark);
-    return omitUndefined(rest);
-  };
-  return isSameJson(toJson(left), toJson(right));
+type MarkComparison = 'as planned' | 'as sent' | 'needs no write';
+
+/** The comparisons in which each member of a mark counts. A service may spell the names of people and pipelines otherwise. */
+const COMPARED_IN: Readonly<Record<keyof Mark, readonly MarkComparison[]>> = {
+  stack: ['as planned', 'as sent', 'needs no write'],
+  name: ['as planned', 'as sent', 'needs no write'],
+  protect: ['as planned', 'as sent', 'needs no write'],
+  delivered: ['as planned', 'as sent'],
+  id: ['as sent'],
+  replaces: ['as sent'],
+  retires: ['as sent'],
+  retiring: ['as planned', 'as sent'],
+  owner: ['as planned'],
+  by: [],
+  fields: ['as planned', 'as sent', 'needs no write'],
+  refused: ['as sent'],
+  switches: ['as planned', 'as sent'],
+  former: ['as planned', 'as sent'],
+  adopted: ['as planned', 'as sent', 'needs no write'],
+};
+
+const MARK_MEMBERS = Object.keys(COMPARED_IN) as readonly (keyof Mark)[]; // `Object.keys` returns plain strings
+
+/** The members of a mark, or of its draft. */
+type ComparedMark = { readonly [Member in keyof Mark]?: Json | undefined };
+
+/** Whether two marks are equal in all members that count in the comparison. Two absent marks are equal. */
+export function isEqualMark(
+  left: ComparedMark | undefined,
+  right: ComparedMark | undefined,
+  comparison: MarkComparison = 'as planned',
+): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  const names = MARK_MEMBERS.filter((name) => COMPARED_IN[name].includes(comparison));
+  return names.every((name) => isSameJson(left[name] ?? null, right[name] ?? null));
 }
 
 /** Whether another resource has replaced this one, as its mark says. */

@@ -21,6 +21,7 @@ import {
   findRefusedCreation,
   isAsAdopted,
   isCopiedMark,
+  isEqualMark,
   isOwnIdInMark,
   isRefusalRecord,
   type Mark,
@@ -188,7 +189,9 @@ function listUpdateWrites(kind: Kind, change: Change, stack: string): readonly D
   const removals = removed.map((module) => createRemoveWrite(kind, change, module));
   const mark = createMarkDraft(change, stack);
   const isCopy = change.differences.some(({ path }) => path === 'mark.id');
-  const isMarked = changed.includes('metadata') || isCopy || !isSameMark(mark, liveMark);
+  const isPending = Object.keys(mark.pending).length > 0;
+  const isMarked =
+    changed.includes('metadata') || isCopy || isPending || !isEqualMark(mark, liveMark, 'needs no write');
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isImmutable(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const purpose = isAdoptOrTakeOverAction(action) ? action : 'update';
@@ -418,19 +421,6 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   return action === 'adopt' ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
-}
-
-/** Whether the mark of a live resource needs no update. */
-function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
-  return (
-    live !== undefined &&
-    Object.keys(draft.pending).length === 0 &&
-    draft.stack === live.stack &&
-    draft.name === live.name &&
-    draft.protect === live.protect &&
-    draft.adopted === live.adopted &&
-    isSameJson(draft.fields, live.fields)
-  );
 }
 
 /**

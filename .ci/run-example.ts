@@ -12,7 +12,7 @@ import { EXTERNAL_IDS } from '../test/external-ids.ts';
 export const EXAMPLES_PAGE = 'docs/diagnostics.md';
 
 /** A command with its own folder of files and its own service. */
-interface RunnableExample {
+export interface RunnableExample {
   /** The command line without the name of the program. */
   readonly command: string;
   /** Maps the names of files to their content. */
@@ -26,6 +26,16 @@ interface RunnableExample {
   readonly later: readonly string[];
   /** A request of another user, sent right before the first request of edgewise with the same method and path. */
   readonly concurrent: { readonly line: string; readonly body: string } | undefined;
+  /**
+   * Command lines that run before, in the same folder and at the same service: of git, or without the name of the program.
+   * A write may fail.
+   */
+  readonly earlier?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The clock of the machine. Absent: that of the service. */
+  readonly now?: Date;
+  /** What stands before the service, or changes it. */
+  readonly atService?: (handle: Transport) => Transport;
 }
 
 export interface ExampleResult {
@@ -115,6 +125,10 @@ export async function runExample({
   isInGit,
   later,
   concurrent,
+  earlier = [],
+  env = {},
+  now = NOW,
+  atService = (transport) => transport,
 }: RunnableExample): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
@@ -136,20 +150,27 @@ export async function runExample({
       seed: { externals: EXTERNAL_IDS, ...(live !== undefined && parseServerSeed(live)) },
     });
     const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
-    const transport = concurrent === undefined ? handle : withConcurrentRequest(handle, concurrent);
+    const transport = atService(concurrent === undefined ? handle : withConcurrentRequest(handle, concurrent));
     let output = '';
     const onWrite = (text: string): void => {
       output += text;
     };
-    const { exitCode } = await runCommand(command.split(' '), {
+    const options = {
       cwd,
       transport,
-      onWrite,
+      now: () => now,
       env: {
         ...{ GITHUB_TOKEN: TOKEN, PATH: process.env['PATH'] ?? '' },
         ...(later.length > 0 && { CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' }),
+        ...env,
       },
-    });
+    };
+    for (const line of earlier) {
+      const [program = '', ...args] = line.split(' ');
+      if (program === 'git') execFileSync('git', args, { cwd, stdio: 'ignore' });
+      else if ((await runCommand([program, ...args], options)).exitCode > 1) throw new Error(`refused: ${line}`);
+    }
+    const { exitCode } = await runCommand(command.split(' '), { ...options, onWrite });
     return { exitCode, output };
   } finally {
     rmSync(cwd, { recursive: true });

@@ -86,7 +86,8 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'restriction-locks-out': {
     severity: 'warning',
-    remedy: 'Make sure that its IP policies allow the address that edgewise runs from.',
+    remedy:
+      'Make sure that its IP policies allow the address that edgewise runs from. Then name this rule under lint.allow.',
     check: checkLockout,
     isToldByPlan: true,
   },

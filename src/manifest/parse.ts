@@ -511,7 +511,7 @@ function createWithheldFinding(
   return {
     code,
     message: `the environment variable ${name} is not offered to manifests`,
-    remedy: `Offer it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. A default counts only for a variable that is offered.`,
+    remedy: `Set it, and offer it with \`--env ${name}\` or \`EDGEWISE_ENV=${name}\`. A default counts only for a variable that is offered.`,
   };
 }
 

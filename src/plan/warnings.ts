@@ -354,7 +354,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
     },
     say: ({ address, id }) => ({
       message: `${address}: the mark of ${id} says that the service refused a creation, and does not name its own resource, so this does not count`,
-      remedy: 'Find out who wrote it. Nothing else depends on it.',
+      remedy: 'Find out who wrote it, and remove `refused` from its metadata. Nothing else depends on it.',
     }),
   }),
   defineInEach({
@@ -392,7 +392,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
         message: `${kind}: the service does not show ${paths.join(', ')}, so ${paths.length === 1 ? 'it is' : 'they are'} not compared`,
         remedy: isWritten
           ? `Each apply writes ${it}, unless the value in the manifest is empty or the default. Edgewise cannot detect changes to ${it}: check ${it} at the service.`
-          : `Edgewise cannot detect changes to ${it}. Check ${it} at the service.`,
+          : `Edgewise cannot detect changes to ${it}. Check ${it} at the service, or leave ${it} to others with lifecycle.ignore: [${paths.join(', ')}].`,
       };
     },
   }),

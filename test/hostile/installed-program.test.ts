@@ -186,7 +186,7 @@ const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])
   ['the key itself', 'error[', toManifestText(`x ${KEY} x`), {}],
   [
     'a variable that is not offered',
-    'Offer it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
+    'Set it, and offer it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
     toManifestText(toVariable('DEPLOY_KEY')),
     { DEPLOY_KEY: SECRET },
   ],

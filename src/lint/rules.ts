@@ -118,7 +118,7 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'left-to-service': {
     severity: 'warning',
-    remedy: 'Set all of them. `get` and plans show the values that are live.',
+    remedy: 'Set all of them. `get --verbose` and plans show the values that are live.',
     check: checkServiceChoices,
   },
   'repeated-value': { severity: 'warning', remedy: 'Remove one of them.', check: checkRepeated },

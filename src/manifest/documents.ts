@@ -481,7 +481,8 @@ function checkText({ format }: TextType, text: string): FileFinding | undefined 
   if (finding !== undefined) return { message: finding };
   if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
   if (!PRIVATE_KEY.test(text)) return { message: `does not hold ${FORMATS[format].expected}` };
-  const remedy = 'Name the file of the public key, which usually ends with .pub. No manifest needs the private key.';
+  const remedy =
+    'Name the file of the public key, which usually ends with .pub: `ssh-keygen -y -f` and this file print it. No manifest needs the private key.';
   return { message: 'holds a private key', remedy };
 }
 

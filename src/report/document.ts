@@ -173,7 +173,7 @@ export interface ErrorBlock {
 /** All dangers of a document, the most severe first. */
 export interface DangersBlock {
   readonly block: 'dangers';
-  /** Such as `3 dangers (2 access, 1 secrets)`. */
+  /** Such as `3 dangers (2 access, 1 secret)`. */
   readonly count: string;
   readonly dangers: readonly DangerLine[];
   /** Absent if parts have them. */

@@ -37,7 +37,7 @@ import {
 
 const BASE_URL_TYPE = defineText(
   (text) => (isBaseUrl(text) ? normalizeUrl(text) : undefined),
-  'an http or https URL without user, query and fragment, or `embedded:` with an optional file path',
+  'an http or https URL such as https://api.example.net, without user, query and fragment, or `embedded:` with an optional file path',
   { examples: ['https://api.example.net', 'embedded:'], isQuotable: false },
 );
 

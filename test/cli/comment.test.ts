@@ -63,7 +63,7 @@ describe('the open part of a comment on ten changes', () => {
       view.split('\n').find((line) => line.startsWith('|') && line.includes(`/${name}\``)) ?? '';
     // Counts of everything, and dangers first.
     expect(view.split('\n')[3]).toBe(
-      '## ⚠ 6 dangers (1 access, 4 traffic, 1 secrets) · 1 delete, 1 replace · 5 updates · 3 creates · 1 unchanged',
+      '## ⚠ 6 dangers (1 access, 4 traffic, 1 secret) · 1 delete, 1 replace · 5 updates · 3 creates · 1 unchanged',
     );
     // Widened access, and hostports that are no longer served, with both values and the line.
     const [, caution = ''] = /> \[!CAUTION\]\n(.*?)\n\n/s.exec(view) ?? [];
@@ -72,7 +72,7 @@ describe('the open part of a comment on ten changes', () => {
       .replaceAll(/<a name=[^>]*><.a>/g, '')
       .split('\n');
     expect(dangers).toEqual([
-      '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
+      '> **6 dangers (1 access, 4 traffic, 1 secret)**',
       '>',
       '> - **access** `TCPEdge/open` (open-team) will no longer be restricted: `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
       '> - **traffic** `TCPEdge/gone` (gone-team, as its metadata says) will be deleted, and no longer be reached at `hostports 1.tcp.example.net:20001`',

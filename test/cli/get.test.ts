@@ -88,6 +88,17 @@ spec: { id: edghts_1, mutual_tls: { certificate_authority_ids: [ca_1] } }
     expect(stdout).toMatch(/^ +modules +mutual_tls$/m);
   });
 
+  it('has no column in which no row has a value', async () => {
+    const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20_001) + toEdge('b', 20_002) });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect((await workspace.edgewise('get')).stdout).toMatch(/^ADDRESS +ID +CREATED\n/);
+    await workspace.write({
+      'm.yaml': `${STACK}${toEdge('a', 20_001)}lifecycle: { protect: true }\n${toEdge('b', 20_002)}`,
+    });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect((await workspace.edgewise('get')).stdout).toMatch(/^ADDRESS +ID +CREATED +STATE\n/);
+  });
+
   let applied: Workspace;
   beforeAll(async () => {
     const opened = await openWorkspace(FILES);

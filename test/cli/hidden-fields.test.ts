@@ -90,10 +90,10 @@ describe('a restriction that no response shows', () => {
       const { exitCode, stdout } = await edgewise(line, hidden);
       expect(exitCode, line).toBe(0);
       expect(stdout, line).toContain(SAID);
-      expect(stdout, line).toContain('1 danger (1 secrets)');
+      expect(stdout, line).toContain('1 danger (1 secret)');
     }
     expect((await edgewise('plan --format markdown', hidden)).stdout).toContain(
-      '## ⚠ 1 danger (1 secrets) · Nothing to do: 1 resource matches the manifests',
+      '## ⚠ 1 danger (1 secret) · Nothing to do: 1 resource matches the manifests',
     );
     const { changes } = readOnlyStack((await edgewise('plan --format json', hidden)).stdout);
     expect(changes).toMatchObject([

@@ -31,6 +31,22 @@ describe('a rejected request', () => {
   });
 });
 
+describe('a base URL without a scheme', () => {
+  it.each([
+    ['--base-url', 'plan --base-url api.test', {}],
+    ['EDGEWISE_BASE_URL', 'plan', { EDGEWISE_BASE_URL: 'api.test' }],
+  ])('of %s is answered with one that has it, which is accepted', async (by, line, env) => {
+    const { edgewise } = await createWorkspace(FILES);
+    const { exitCode, stderr } = await edgewise(line, { env });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 3,
+      stderr: expect.stringContaining(`${by} must be an http or https URL`),
+    });
+    const [, scheme = ''] = /such as (\w+:\/\/)/.exec(stderr) ?? [];
+    expect(await edgewise(`plan --base-url ${scheme}api.test`)).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe('a file that cannot be written', () => {
   it.each(['-o none/plan.json', '--report json=none/plan.json'])('is one sentence and a remedy: %s', async (words) => {
     const { edgewise, recorder } = await createWorkspace(FILES);

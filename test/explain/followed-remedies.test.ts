@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listExamples, type RunnableExample, readExample, runExample } from '../../.ci/run-example.ts';
 import { findCodeSection } from '../../src/explain/code-section.ts';
@@ -7,7 +5,6 @@ import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { isJsonObject, type Json, toJsonList } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { NOW } from '../cli/fake-context.ts';
-import { createWorkspace } from '../cli/workspace.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 
 /** Each remedy of the page of diagnostics is done, as it says: then its error is gone, and there is no other one. */
@@ -471,69 +468,7 @@ function withRecords(handle: Transport, records: string): Transport {
   };
 }
 
-/** Mistakes that no page has as an example: the manifest before and after its remedy. */
-const MISTAKES: readonly (readonly [mistake: string, wrong: string, says: string, right: string])[] = [
-  [
-    'a field that lost its indentation',
-    '  backend:\n  backend_id: bkdhr_blue\n',
-    'It is a field of `backend`: write it below that, with more indentation.',
-    '  backend:\n    backend_id: bkdhr_blue\n',
-  ],
-  [
-    'a field of several modules that lost its indentation',
-    '  backend:\n    backend_id: bkdhr_blue\n  enabled: true\n',
-    'write it below the one that is meant, with more indentation.',
-    '  backend:\n    backend_id: bkdhr_blue\n    enabled: true\n',
-  ],
-  [
-    'a tab',
-    '\tbackend: { backend_id: bkdhr_blue }\n',
-    'Indent with spaces.',
-    '  backend: { backend_id: bkdhr_blue }\n',
-  ],
-  [
-    'a forgotten ---',
-    `  backend: { backend_id: bkdhr_blue }\n${HEAD}TCPEdge\nmetadata: { name: b }\nspec: {}\n`,
-    'Put a line `---` above it.',
-    `  backend: { backend_id: bkdhr_blue }\n---\n${HEAD}TCPEdge\nmetadata: { name: b }\nspec: {}\n`,
-  ],
-];
-
 describe('a remedy that is followed', () => {
-  it.each(MISTAKES)('ends %s', async (_, wrong, says, right) => {
-    const files = (spec: string): ReadonlyMap<string, Buffer> =>
-      new Map([['manifest.yaml', Buffer.from(`${HEAD}TCPEdge\nmetadata: { name: a }\nspec:\n${spec}`)]]);
-    const example = { ...readExample(''), command: 'validate manifest.yaml' };
-    const before = await runExample({ ...example, files: files(wrong) });
-    expect(before.output).toContain(says);
-    const after = await runExample({ ...example, files: files(right) });
-    expect(after.output).not.toContain('error[');
-  });
-
-  it('makes a plan that was cut again, with the command that it names', async () => {
-    const stack = `${HEAD}Stack\nmetadata: { name: shop }\n`;
-    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': stack });
-    await edgewise('plan . -o plan.json');
-    const whole = readFileSync(join(folder, 'plan.json'), 'utf8');
-    writeFileSync(join(folder, 'plan.json'), whole.slice(0, whole.length / 2));
-    const cut = await edgewise('apply . --approved plan.json --yes');
-    expect(cut).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Make one with edgewise plan -o FILE.') });
-    await edgewise('plan . -o plan.json');
-    expect(await edgewise('apply . --approved plan.json --yes')).toMatchObject({ exitCode: 0 });
-  });
-
-  it('writes a number that a variable cannot give', async () => {
-    const pool = (share: string) =>
-      `${HEAD}Stack\nmetadata: { name: shop }\n---\n${HEAD}WeightedBackend\nmetadata: { name: w }\nspec:\n  backends: { bkdhr_blue: ${share} }\n`;
-    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': pool(`"${D}{env:SHARE}"`) });
-    const { exitCode, stdout, stderr } = await edgewise('validate --env SHARE', { env: { SHARE: '3' } });
-    expect(exitCode).toBe(3);
-    const [, said = ''] = /Write the number itself, without quotes: (\d+)\./.exec(stdout + stderr) ?? [];
-    expect(said).toBe('3');
-    writeFileSync(join(folder, 'edgewise.yaml'), pool(said));
-    expect(await edgewise('validate')).toMatchObject({ exitCode: 0 });
-  });
-
   it.each(WAYS)('ends $code: $says', async (way) => {
     const example = readExample(listExamples(findCodeSection(way.code)?.example ?? '')[way.example ?? 0] ?? '');
     if (example.isInGit) requireProgramOrSkip('git');

@@ -142,6 +142,6 @@ describe('a public key', () => {
 it('says of the file of a private key that it is one, and which file to name', () => {
   writeFileSync(join(folder, 'key'), '-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n');
   expect(explainKey('{ file: key }').join('\n')).toMatch(
-    /spec\.public_key names key, which holds a private key\n {2}Name the file of the public key, which usually ends with \.pub\./,
+    /spec\.public_key names key, which holds a private key\n {2}Name the file of the public key, which usually ends with \.pub: /,
   );
 });

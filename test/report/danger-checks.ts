@@ -45,7 +45,10 @@ export async function expectEverywhere(plan: Plan): Promise<void> {
   const report: PlanReport = { about: 'plan', plan, blocking: [] };
   const dangers = listDangers(plan);
   const counts = countDangersByGroup(dangers);
-  const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
+  const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0).map((group) => {
+    const noun = group === 'secrets' && counts[group] === 1 ? 'secret' : group;
+    return `${counts[group]} ${noun}`;
+  });
   const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
   expect(dangers).not.toEqual([]);
 

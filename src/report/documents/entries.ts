@@ -82,7 +82,7 @@ export function listFindingsBlocks(
   return findings.length === 0 ? [] : [{ block: 'findings', about, findings }];
 }
 
-/** Such as `3 dangers (2 access, 1 secrets)`. */
+/** Such as `3 dangers (2 access, 1 secret)`. */
 function formatDangerCount(dangers: readonly DangerView[]): string {
   return formatDangerCounts(countDangersByGroup(dangers));
 }

@@ -24,7 +24,8 @@ const OPTIONAL_COLUMNS = ['CREATED', 'STATE'];
 export function renderInventoryText({ rows, summary }: InventoryView, options: TextStyleOptions): string {
   const paint = createPainter(options.color);
   if (rows.length === 0) return `${summary}.\n`;
-  const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !OPTIONAL_COLUMNS.slice(0, left).includes(name)));
+  const filled = COLUMNS.filter(([, toText]) => rows.some((row) => toText(row) !== ''));
+  const choices = [0, 1, 2].map((left) => filled.filter(([name]) => !OPTIONAL_COLUMNS.slice(0, left).includes(name)));
   const fitting = choices.find((columns) => !renderTable(rows, columns).some((line) => isTooWide(line, options.width)));
   const columns = fitting ?? choices.at(-1) ?? [];
   const [heading = '', ...lines] = renderTable(rows, columns);

@@ -168,7 +168,7 @@ export function splitAtBackticks(text: string): readonly { readonly piece: strin
   return pieces.map((piece, index) => ({ piece, isCode: index % 2 === 1 })).filter(({ piece }) => piece !== '');
 }
 
-/** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
+/** Returns, for example, `3 dangers (2 access, 1 secret)`. Empty if there are no dangers. */
 export function formatDangerCountsOfChanges(
   changes: readonly { readonly dangers?: Change['dangers'] | undefined }[],
 ): string {
@@ -186,12 +186,15 @@ export function countDangersInReports(reports: readonly Report[]): DangerGroupCo
   return countDangersByGroup(dangers);
 }
 
-/** Returns, for example, `3 dangers (2 access, 1 secrets)`. Empty if there are no dangers. */
+/** Returns, for example, `3 dangers (2 access, 1 secret)`. Empty if there are no dangers. */
 export function formatDangerCounts(counts: DangerGroupCounts): string {
   const groups = DANGER_GROUP_NAMES.filter((group) => counts[group] > 0);
   const total = groups.reduce((sum, group) => sum + counts[group], 0);
   if (total === 0) return '';
-  return `${formatCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
+  const names = groups.map((group) =>
+    group === 'secrets' ? formatCount(counts[group], 'secret') : `${counts[group]} ${group}`,
+  );
+  return `${formatCount(total, 'danger')} (${names.join(', ')})`;
 }
 
 /** A clause whose subject is the resource. It has two parts, so that formats can style the values differently. */

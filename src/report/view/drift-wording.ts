@@ -32,7 +32,7 @@ export function listDriftDangerViews(changes: readonly DriftedChange[], names: R
   return listDangerViews(happened, names, 'happened');
 }
 
-/** Such as `3 dangers (2 access, 1 secrets)`. Empty if nothing that happened is a danger. */
+/** Such as `3 dangers (2 access, 1 secret)`. Empty if nothing that happened is a danger. */
 export function formatDriftDangerCount(changes: readonly Pick<DriftedChange, 'driftDangers'>[]): string {
   return formatDangerCountsOfChanges(changes.map(({ driftDangers: dangers }) => ({ dangers })));
 }

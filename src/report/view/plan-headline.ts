@@ -28,7 +28,7 @@ export function collectPlanAddressesById({ changes, externals }: Pick<Plan, 'cha
 /** The fields for the headline of a plan, or of several plans together. */
 type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations'> & Partial<Pick<Plan, 'externals'>>;
 
-/** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates`. */
+/** The whole plan on one line, dangers first, such as `⚠ 3 dangers (2 access, 1 secret) · 1 delete · 6 updates`. */
 export function formatPlanHeadline(
   { changes, externals = {}, diagnostics, violations }: HeadlinePlan,
   isEmpty: boolean,

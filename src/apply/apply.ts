@@ -8,11 +8,11 @@ import { type ApplyEvent, type ApplyResult, createFailedOutcome, type Outcome } 
 import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { isDelete, type Write, type WriteId } from '../model/write.ts';
+import { listDoubtfulCreations } from '../plan/lost-marks.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { findUndoneDeletes } from './confirm-deletes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { type DuplicateResolutionContext, deleteOwnDuplicates, SharedListRequests } from './duplicates.ts';
-import { KeptMarks } from './kept-marks.ts';
 import { performWrite, type WriteContext } from './perform-write.ts';
 import { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, createApplyRequests } from './requests.ts';
@@ -213,7 +213,7 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
     },
     now,
     ids: new Map(context.ids),
-    keptMarks: new KeptMarks(readIds?.prefixesWithoutMetadata),
+    doubtful: listDoubtfulCreations(plan),
     lostMarks: new Map(),
     otherTexts: new Set(),
     unrecorded: new Set(),

@@ -42,7 +42,7 @@ import {
   type SentCreation,
   startCreation,
 } from './judge-creation.ts';
-import { type KeptMarks, keepsMark } from './kept-marks.ts';
+import { keepsMark } from './kept-marks.ts';
 import { recordRefusalInItself, recordRefusalInReplaced } from './refused-creations.ts';
 import type { PlanReliances } from './relied-state.ts';
 import { type ApplyRequests, type Exchanged, isNotFoundError, markReplacementsUndelivered } from './requests.ts';
@@ -62,7 +62,8 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
-  readonly keptMarks: KeptMarks;
+  /** The addresses of new resources whose mark is written twice. See `listDoubtfulCreations`. */
+  readonly doubtful: ReadonlySet<string | undefined>;
   /** By the name of a kind, the resource that lost its mark when it was updated. Nothing more is sent to these kinds. */
   readonly lostMarks: Map<string, Address>;
   /** Fields of which the run has said that the service keeps another text, as `Kind/name field`. */
@@ -108,7 +109,7 @@ export async function performWrite(write: Write, context: WriteContext, limit: C
 }
 
 async function perform(write: Write, context: WriteContext): Promise<Outcome> {
-  if (isCreate(write)) return context.keptMarks.createInTurn(getKind(write.kind), () => sendCreate(write, context));
+  if (isCreate(write)) return sendCreate(write, context);
   if (!isOfDelivery(write)) return sendWrite(write, context);
   const failure = await context.deliveries.finish(write.address);
   return failure === undefined ? recordDelivery(write, context) : createFailedOutcome(write, failure);
@@ -453,17 +454,15 @@ async function verifyCreation(
   return duplicate ?? takeBackIfMarkIsLost(created, live.id, context);
 }
 
-/** Writes the mark of a new resource once more, if it is unknown whether the service keeps it. */
+/** Writes the mark of a new resource once more, if a resource like it may have lost its own at its second write. */
 async function takeBackIfMarkIsLost(
   created: SentCreation,
   id: string,
-  { keptMarks, requests, recording }: WriteContext,
+  { doubtful, requests, recording }: WriteContext,
 ): Promise<Withdrawal | undefined> {
-  const kind = getKind(created.write.kind);
-  if (!keptMarks.isDoubtful(kind)) return undefined;
-  const isKept = await keepsMark(created, id, requests);
-  if (isKept === true) keptMarks.noteKept(kind);
-  return isKept === false ? takeBackUnmarked({ write: created.write, id }, DROPPED, recording) : undefined;
+  const { write } = created;
+  if (!doubtful.has(write.address) || (await keepsMark(created, id, requests))) return undefined;
+  return takeBackUnmarked({ write, id }, DROPPED, recording);
 }
 
 const DROPPED = 'the service dropped the mark when it was written for the second time';

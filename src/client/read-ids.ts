@@ -6,16 +6,10 @@ import { findMember, isJsonArray, isJsonObject, type Json } from '../model/json.
  */
 export class ReadIds {
   readonly #order = new Map<string, number>();
-  readonly #bare = new Set<string>();
 
   /** The number of ids so far. */
   get count(): number {
     return this.#order.size;
-  }
-
-  /** The prefixes of the ids of resources that a response showed without metadata. */
-  get prefixesWithoutMetadata(): ReadonlySet<string> {
-    return this.#bare;
   }
 
   /** Records the id of a resource, or the ids of the resources in a list. */
@@ -25,9 +19,7 @@ export class ReadIds {
       : [];
     for (const one of inner) {
       const id = findMember(one, 'id');
-      if (typeof id !== 'string') continue;
-      if (!this.#order.has(id)) this.#order.set(id, this.#order.size);
-      if ((findMember(one, 'metadata') ?? '') === '') this.#bare.add(id.slice(0, Math.max(id.indexOf('_'), 0)));
+      if (typeof id === 'string' && !this.#order.has(id)) this.#order.set(id, this.#order.size);
     }
   }
 

@@ -45,7 +45,8 @@ function isBeginningOf(live: string, text: string): boolean {
   return false;
 }
 
-function foldProse(text: string): string {
+/** What all spellings of a text have in common, unless its end is cut. */
+export function foldProse(text: string): string {
   // Some letters have two lower-case forms, and one upper-case form.
   return foldText(foldText(text).toUpperCase().toLowerCase());
 }

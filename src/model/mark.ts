@@ -380,6 +380,13 @@ export function findCutMark({ spec }: { readonly spec: JsonObject }): CutMark | 
   return stack === undefined ? undefined : { stack, name };
 }
 
+/** Whether metadata is the beginning of JSON that the service has cut before the stack, so that no mark can be read in it. */
+export function isCutBeforeStack(spec: JsonObject): boolean {
+  const text = spec['metadata'];
+  const isObject = typeof text === 'string' && text.startsWith('{');
+  return isObject && parseObject(text) === undefined && findCutMark({ spec }) === undefined;
+}
+
 interface CutMark {
   readonly stack: string;
   /** `undefined`: the mark was cut before its name. */

@@ -12,9 +12,10 @@ import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
 import { type ChangeDecision, findSinkOfNewToken, listExistingTokenNotes, listMetadataNotes } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { isCreateWithoutClaims, isUnmarked } from './duplicates.ts';
+import { isCreateWithoutClaims } from './duplicates.ts';
 import { listGoneIds } from './gone-ids.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
+import { listDoubtfulCreations } from './lost-marks.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 import { countReliantWrites } from './relied-writes.ts';
@@ -83,7 +84,7 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
       ...listRenamedBackViolations(decisions, input),
       ...listClaimViolations(conflicts, mode),
     ],
-    requests: estimateRequests(writes, changes, input),
+    requests: estimateRequests(writes, { changes, diagnostics }, input),
   };
 }
 
@@ -137,13 +138,15 @@ function listViolations(
 
 function estimateRequests(
   writes: readonly Write[],
-  changes: readonly Change[],
+  { changes, diagnostics }: Pick<Plan, 'changes' | 'diagnostics'>,
   { live, settings }: PlanInput,
 ): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
   // Each kind in which a concurrent apply could create the same resource is listed at least once.
   const lookUps = new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
-  const apply = writes.length + lookUps + countDeleteChecks(writes) + countSecondMarks(writes, live);
+  const doubtful = listDoubtfulCreations({ diagnostics });
+  const secondMarks = writes.filter((write) => isCreate(write) && doubtful.has(write.address)).length;
+  const apply = writes.length + lookUps + countDeleteChecks(writes) + secondMarks;
   const readAgain = countReliantWrites(writes, changes);
   return {
     read: live.requests,
@@ -151,12 +154,6 @@ function estimateRequests(
     ...(readAgain > 0 && { readAgain }),
     leastMs: limit === undefined ? 0 : computeMinimumRequestTimeMs(apply + countCertainReads(readAgain, limit), limit),
   };
-}
-
-/** An apply writes the mark of the first new resource of a kind twice if one of the kind has no metadata. */
-function countSecondMarks(writes: readonly Write[], { resources }: PlanInput['live']): number {
-  const kinds = new Set(writes.filter(isCreate).map(({ kind }) => kind));
-  return [...kinds].filter((kind) => (resources.get(kind) ?? []).some(isUnmarked)).length;
 }
 
 /** An apply lists each kind with deletes once more, and reads each deleted module. */

@@ -14,6 +14,7 @@ import {
   formatDecidedAddress,
   type LeftOut,
 } from './leave-out.ts';
+import { findLookAlikes } from './lost-marks.ts';
 import { matchResources } from './match.ts';
 import { createOrderedWrites } from './order.ts';
 import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
@@ -174,13 +175,14 @@ function describeDecisions(changes: DecidedChanges, input: PlanInput): Omit<Deci
   const claims = checkClaims(changes, input);
   const predecessors = findPredecessors(decisions, input);
   const paired = new Set(matched.pairs.map(({ live }) => live?.id));
+  const lookAlikes = findLookAlikes(decisions, { ...input, paired });
   const isSaid = ({ code, address }: Diagnostic): boolean =>
     code === 'predecessor-unclear' && matched.unclear.has(address) && address !== undefined;
   const diagnostics = [
     ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
     ...matched.diagnostics.filter(selected.concerns),
     ...selected.diagnostics,
-    ...listPlanWarnings({ decisions, kept, paired, lateClaims: claims.late, predecessors, input }).filter(
+    ...listPlanWarnings({ decisions, kept, paired, lateClaims: claims.late, predecessors, lookAlikes, input }).filter(
       (found) => selected.concerns(found) && !isSaid(found),
     ),
   ];

@@ -5,7 +5,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { type Address, getAddressName, toAddress } from '../model/address.ts';
 import { toCanonicalJson } from '../model/json.ts';
-import { findCutMark, isRefusalRecord, type Mark } from '../model/mark.ts';
+import { findCutMark, isCutBeforeStack, isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listMarked, type MarkedResource } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
@@ -55,9 +55,10 @@ export function createUnownedHolderSearch(
   };
 }
 
-/** Whether a resource has no metadata, as after a write whose metadata the service did not keep. */
+/** Whether a resource has no metadata, or only its beginning, as after a write whose metadata the service did not keep. */
 export function isUnmarked({ spec, mark, markError }: LiveResource): boolean {
-  return mark === undefined && markError === undefined && (spec['metadata'] ?? '') === '';
+  if (mark !== undefined || markError !== undefined) return false;
+  return (spec['metadata'] ?? '') === '' || isCutBeforeStack(spec);
 }
 
 function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {

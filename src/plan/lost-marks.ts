@@ -1,10 +1,13 @@
 import { listClaims } from '../kinds/claims.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { hasToken, type Kind } from '../kinds/kind.ts';
 import { hasSameFields } from '../kinds/same-fields.ts';
-import { toAddress } from '../model/address.ts';
+import { foldProse } from '../kinds/spelling.ts';
+import { type Address, toAddress } from '../model/address.ts';
+import { toCanonicalJson, toJsonText } from '../model/json.ts';
 import { findCutMark } from '../model/mark.ts';
 import { isCutMarkOf } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
+import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { hasOwnValues, isUnmarked } from './duplicates.ts';
@@ -49,48 +52,143 @@ export function findCutMarks(
   });
 }
 
-/** Whether the fields of a resource to create tell it apart: others of the kind do not have them by chance. */
-export type Telling = 'told-apart' | 'alike';
+/** A live resource without a mark that looks like one to create. */
+export interface LookAlike extends LostMark {
+  readonly address: Address;
+  /** What both have in common, as in `cr_1 has the same fields`. */
+  readonly has: string;
+  /** Whether users have such resources, too, so that it is no evidence. Otherwise no other one is created. */
+  readonly isDoubtful: boolean;
+}
+
+interface LookAlikeContext {
+  readonly live: LiveState;
+  /** Ids of the live resources that have a place in the plan. */
+  readonly paired: ReadonlySet<string | undefined>;
+}
 
 /**
- * Finds creations for which a live resource exists that has the same fields and no metadata: an earlier apply may have
- * created it, and delivered its token. A resource with unique values is refused anyway (`claims.ts`). One without any field
- * is like each other one that a user created without any, such as the first credential of an account.
+ * Finds what an earlier apply may have created, without its mark. One with the same unique value is refused anyway
+ * (`claims.ts`). What replaces a resource is younger than it.
  */
-export function findUnmarked(
+export function findLookAlikes(
   decisions: readonly ChangeDecision[],
-  { live, now }: { readonly live: LiveState; readonly now: Date },
-  telling: Telling,
-): readonly (LostMark & { readonly address: string })[] {
-  const isMeant = ({ pair, form }: ChangeDecision) =>
-    form !== undefined && hasOwnValues(pair.kind, form.normal) === (telling === 'told-apart');
-  const creations = decisions.filter((one) => isCreation(one) && isMeant(one));
-  if (creations.length === 0) return [];
-  const planned = listPlannedIds(decisions);
-  const isFree = (one: LiveResource): boolean => isUnmarked(one) && !planned.has(one.id);
-  const free = new Map([...live.resources].map(([kind, members]) => [kind, members.filter(isFree)]));
-  return creations.flatMap(({ pair: { kind, desired, address }, form }) =>
-    form === undefined || listClaims(kind, form.normal).length > 0
-      ? []
-      : (free.get(kind.name) ?? [])
-          .filter(({ spec }) => hasSameFields(kind, spec, form.normal) && isSameValidity({ kind, spec, desired, now }))
-          .map(({ id }) => ({ ...toLostMark(id, desired), address })),
+  { live, now, paired }: LookAlikeContext & { readonly now: Date },
+): readonly LookAlike[] {
+  const creations = Map.groupBy(decisions.filter(isCreation), ({ pair }) => pair.kind.name);
+  return [...creations].flatMap(([kind, ofKind]) => {
+    const unmarked = (live.resources.get(kind) ?? []).filter((one) => isUnmarked(one) && !paired.has(one.id));
+    const free = unmarked.map((one) => ({ one, description: foldDescription(one.spec) }));
+    return ofKind.flatMap((decision) => {
+      const { desired, address, live: before } = decision.pair;
+      const compare = createComparison(decision, now);
+      return free.flatMap((described): readonly LookAlike[] => {
+        const { one } = described;
+        const likeness = isOlder(one, before) ? undefined : compare(described);
+        return likeness === undefined ? [] : [{ ...toLostMark(one.id, desired), ...likeness, address }];
+      });
+    });
+  });
+}
+
+interface Described {
+  readonly one: LiveResource;
+  /** What all spellings of its description have in common. */
+  readonly description: string;
+}
+
+function foldDescription({ description = '' }: Spec): string {
+  return foldProse(toJsonText(description));
+}
+
+/** Compares live resources with one to create. The result is `undefined` if they are not alike. */
+function createComparison(
+  { pair: { kind, desired }, form }: ChangeDecision,
+  now: Date,
+): (described: Described) => Pick<LookAlike, 'has' | 'isDoubtful'> | undefined {
+  const normal = form?.normal ?? {};
+  const { description: _, ...rest } = normal;
+  const description = foldDescription(normal);
+  const claims = new Set(listClaims(kind, normal).map(({ key }) => key));
+  return ({ one: { spec }, description: text }) => {
+    if (isOver(kind, spec, now)) return undefined;
+    if (claims.size === 0 && hasSameFields(kind, spec, rest) && isSameValidity({ kind, spec, desired })) {
+      const hasAll = hasSameFields(kind, spec, normal);
+      if (hasAll && !hasOwnValues(kind, normal)) return { isDoubtful: true, has: 'no fields' };
+      if (hasAll) return { isDoubtful: false, has: 'the same fields' };
+      if (hasOwnValues(kind, rest)) return { isDoubtful: true, has: 'the same fields but for its description' };
+    }
+    if (description === '' || text !== description) return undefined;
+    const isClaimed = listClaims(kind, spec).some(({ key }) => claims.has(key));
+    return isClaimed ? undefined : { isDoubtful: false, has: 'the same description' };
+  };
+}
+
+/** Finds credentials beside which a younger one may be what replaced it: its token was delivered, and its mark was lost. */
+export function findLostReplacements(
+  decisions: readonly ChangeDecision[],
+  { live, paired, stack }: LookAlikeContext & { readonly stack: string },
+): readonly (LostMark & { readonly address: Address })[] {
+  const kept = decisions.filter((one) => one.pair.by === 'mark' && hasToken(one.pair.kind) && !isCreation(one));
+  const kinds = new Set(kept.map(({ pair }) => pair.kind.name));
+  const free = [...kinds].flatMap((kind) => live.resources.get(kind) ?? []).filter(({ id }) => !paired.has(id));
+  const byTrait = Map.groupBy(
+    free.flatMap((one) => {
+      const cut = findCutMark(one);
+      const isOurs = cut === undefined ? isUnmarked(one) : isCutMarkOf(cut, stack);
+      return isOurs ? listTraits(one, cut?.name).map((trait) => ({ trait, one })) : [];
+    }),
+    ({ trait }) => trait,
   );
+  return kept.flatMap(({ pair: { kind, live: before, desired, address }, form }) => {
+    if (before === undefined || form === undefined) return [];
+    const isTold = hasOwnValues(kind, form.normal);
+    const traits = listTraits(before, before.mark?.name).filter((trait) => isTold || !trait.startsWith(FIELDS));
+    const found = new Set(traits.flatMap((trait) => byTrait.get(trait) ?? []).map(({ one }) => one));
+    return [...found].filter((one) => !isOlder(one, before)).map(({ id }) => ({ ...toLostMark(id, desired), address }));
+  });
+}
+
+const FIELDS = 'fields';
+
+/** What a credential has in common with the one that it replaces. */
+function listTraits({ kind, spec }: LiveResource, name = ''): readonly string[] {
+  const { metadata: _, ...fields } = spec;
+  const description = foldDescription(spec);
+  return [
+    `${FIELDS} of ${kind} ${toCanonicalJson(fields)}`,
+    ...(description === '' ? [] : [`description of ${kind} ${description}`]),
+    ...(name === '' ? [] : [`name of ${kind} ${name}`]),
+  ];
+}
+
+/** Without both times, none is older. */
+function isOlder({ createdAt }: LiveResource, other: LiveResource | undefined): boolean {
+  return other !== undefined && Date.parse(createdAt) < Date.parse(other.createdAt);
+}
+
+/** The addresses of new resources beside which there may be one that lost its mark. */
+export function listDoubtfulCreations({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string | undefined> {
+  const doubts = diagnostics.filter(({ code, severity }) => code === 'mark-lost' && severity === 'warning');
+  return new Set(doubts.map(({ address }) => address));
 }
 
 interface ComparedValidity {
   readonly kind: Kind;
   readonly spec: Spec;
   readonly desired: DesiredResource | undefined;
-  readonly now: Date;
 }
 
-/** Whether a live resource is still valid, and for as long as its manifest says. True for kinds without a validity. */
-function isSameValidity({ kind, spec, desired, now }: ComparedValidity): boolean {
-  const until = readFieldTime(spec, kind.validity?.until);
-  const validForMs = findManifestValidForMs(kind, desired);
-  const isOver = until !== undefined && until <= now.getTime();
-  return !isOver && listValidityDifference({ kind, live: { spec }, validForMs }).length === 0;
+/** Whether a live resource is valid for as long as its manifest says. True for kinds without a validity. */
+function isSameValidity({ kind, spec, desired }: ComparedValidity): boolean {
+  return (
+    listValidityDifference({ kind, live: { spec }, validForMs: findManifestValidForMs(kind, desired) }).length === 0
+  );
+}
+
+function isOver({ validity }: Kind, spec: Spec, now: Date): boolean {
+  const until = readFieldTime(spec, validity?.until);
+  return until !== undefined && until <= now.getTime();
 }
 
 function isCreation({ action }: ChangeDecision): boolean {

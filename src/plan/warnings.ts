@@ -16,7 +16,7 @@ import { findAdoptable, findMissingFormerNames, findRenames, formatLifecycleHint
 import { findMissingAdoptions } from './gone-ids.ts';
 import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
-import { findCutMarks, findUnmarked } from './lost-marks.ts';
+import { findCutMarks, findLostReplacements, type LookAlike } from './lost-marks.ts';
 import type { KeptPrunes, PlanInput } from './plan-input.ts';
 import { listPredecessorsByStack, type Predecessors } from './take-over.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
@@ -33,6 +33,7 @@ export interface WarnedPlan {
   /** Claims of values that a stack of the same run will free. */
   readonly lateClaims: readonly ClaimConflict[];
   readonly predecessors: Predecessors;
+  readonly lookAlikes: readonly LookAlike[];
   readonly input: PlanInput;
 }
 
@@ -250,13 +251,24 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   }),
   define({
     code: 'mark-lost',
-    when: ({ decisions, input: { live, now } }) => {
-      const found = Map.groupBy(findUnmarked(decisions, { live, now }, 'alike'), ({ address }) => address);
-      return [...found.values()].flatMap(([one, ...others]) => (one === undefined || others.length > 0 ? [] : [one]));
+    when: ({ lookAlikes }) => {
+      const found = lookAlikes.filter(({ isDoubtful }) => isDoubtful);
+      return [...Map.groupBy(found, ({ address }) => address).values()].flatMap(([one, ...others]) =>
+        one === undefined ? [] : [{ ...one, others: others.length === 0 ? '' : `, as ${others.length} more do` }],
+      );
     },
-    say: ({ address, desired, id }) => ({
-      message: `${address} would be created beside ${id}, which has no fields and no metadata either: an earlier apply may have created it`,
+    say: ({ address, desired, id, has, others }) => ({
+      message: `${address} would be created beside ${id}, which has ${has} and no metadata${others}: an earlier apply may have created it`,
       remedy: `If it is another one, apply. ${formatLostMarkRemedy(id, desired)}`,
+    }),
+  }),
+  define({
+    code: 'mark-lost',
+    when: ({ decisions, paired, input: { live, desired } }) =>
+      findLostReplacements(decisions, { live, paired, stack: desired.stack.name }),
+    say: ({ address, id }) => ({
+      message: `${address} stays beside ${id}, which is younger, looks like it, and has no mark: an earlier apply may have replaced it by that one, and delivered its token`,
+      remedy: `If ${id} is not needed, delete it by hand.`,
     }),
   }),
   define({
@@ -271,9 +283,9 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'mark-lost',
     severity: 'error',
-    when: ({ decisions, input: { live, now } }) => findUnmarked(decisions, { live, now }, 'told-apart'),
-    say: ({ address, id, desired }) => ({
-      message: `${address} is not created: ${id} has the same fields and no metadata, so an earlier apply may have created it, and the service lost its mark`,
+    when: ({ lookAlikes }) => lookAlikes.filter(({ isDoubtful }) => !isDoubtful),
+    say: ({ address, id, desired, has }) => ({
+      message: `${address} is not created: ${id} has ${has} and no metadata, so an earlier apply may have created it, and the service lost its mark`,
       remedy: `If it is another one, set a \`description\` that it does not have. ${formatLostMarkRemedy(id, desired)}`,
     }),
   }),

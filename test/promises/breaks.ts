@@ -581,10 +581,10 @@ export const BROKEN_PROMISES = {
   },
   'another is created beside a lost one': {
     file: 'src/plan/warnings.ts',
-    from: "findUnmarked(decisions, { live, now }, 'told-apart')",
-    to: "findUnmarked([], { live, now }, 'told-apart')",
+    from: 'lookAlikes.filter(({ isDoubtful }) => !isDoubtful)',
+    to: '[...lookAlikes].filter(() => false)',
     test: 'cli/unkept-marks',
-    title: 'is named by each later plan if the service %s, and no other is created',
+    title: 'is named by each later plan: $name, by a service that $habit, of a manifest that $title',
   },
   'an id in an answer is always ours': {
     file: 'src/apply/judge-creation.ts',

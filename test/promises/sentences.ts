@@ -85,11 +85,10 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
     ],
     'A new resource that is shown without its whole mark is deleted, and the run ends: such a service cannot be managed.':
       ['a new resource without its mark stays'],
-    'Its first mark is as long as it will get, so that a cut shows before a token is delivered, and written twice if one of its kind has no metadata.':
-      {
-        test: 'cli/unkept-marks',
-        title: 'has one of it after four applies, although the manifest changes before each',
-      },
+    'Its first mark is as long as it will get, so that a cut shows before a token is delivered.': {
+      test: 'cli/unkept-marks',
+      title: 'is at least as long as each later mark, and the next write leaves the filling out: %s',
+    },
     'A delivered credential stays.': {
       test: 'cli/unkept-marks',
       title: 'keeps the delivered credential, and the next plan creates no other',
@@ -98,7 +97,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       test: 'cli/lost-marks',
       title: 'stops the writes to the kind if the mark is gone, and no others',
     },
-    'No resource is created beside one with the same fields, if any, and no metadata.': [
+    'No resource is created beside one without metadata with its unique value, description or fields, if it has any.': [
       'another is created beside a lost one',
     ],
     'The token of one that the service stores differently than requested is never delivered.': [
@@ -186,6 +185,8 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       ['a hidden part of a module is not written'],
     'the service stores another description or metadata: each apply sends it once, and ends with 1. `lifecycle.ignore` leaves the field to the service':
       ['another text is no failure', 'an ignored field is sent'],
+    'a lost mark, if all of the manifest changes, or it has no field and a delete is refused: another is created beside the one that the run named':
+      { test: 'cli/unkept-marks', title: 'is created again beside the one that the run named if %s' },
     'a token command that succeeds without storing: counts as delivered': ['a token command that succeeds has failed'],
 
     'We cannot show a run against a service that was not written here.': { no: 'It is about these tests.' },

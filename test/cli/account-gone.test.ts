@@ -193,6 +193,24 @@ describe('adopting a resource with metadata', () => {
     );
   });
 
+  it('says it once for many, with their number', async () => {
+    const { edgewise, server } = await createWorkspace();
+    const texts = Array.from({ length: 6 }, (_, index) => ({ port: 20_001 + index, metadata: 'find me' }));
+    for (const { port, metadata } of [...texts, { port: 20_100, metadata: '{"a":1}' }])
+      await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: [`1.tcp.example.net:${port}`], metadata });
+    await edgewise('export -o manifests --owner test');
+    const { stdout } = await edgewise('plan manifests');
+    expect(stdout.match(/what finds it by its exact metadata has to know/g)).toHaveLength(2);
+    expect(stdout).toMatch(
+      /\nAdopted resources, as far as many have it in common:\n {2}6 resources: the text in its metadata is kept as .* has to know: TCPEdge\/\S+, TCPEdge\/\S+, TCPEdge\/\S+ and 3 more\n/,
+    );
+    expect(stdout).toMatch(/\n {4}its metadata gets one more key/);
+    const json = readOnlyStack((await edgewise('plan manifests --format json')).stdout);
+    const notes = json.changes.flatMap((change: JsonObject) => change['notes'] ?? []);
+    expect(notes).toHaveLength(7);
+    expect((await edgewise('plan manifests --format markdown')).stdout.match(/is kept as edgewise/g)).toHaveLength(1);
+  });
+
   it('says nothing of metadata that is empty', async () => {
     const { edgewise, server } = await createWorkspace();
     await sendByHand({ server }, 'POST', '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });

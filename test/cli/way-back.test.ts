@@ -158,7 +158,7 @@ describe('the revert of a rename of a credential', () => {
     expect((await workspace.edgewise(`plan m.yaml --detailed-exitcode ${TOKENS}`)).exitCode).toBe(0);
   });
 
-  it('names ten of them at most', async () => {
+  it('names ten of them at most, and three in the question', async () => {
     const all = Array.from({ length: 12 }, (_, index) => `c${10 + index}`);
     const { workspace } = await createHistory(
       `${STACK}${all.map(toCredential).join('')}`,
@@ -168,7 +168,7 @@ describe('the revert of a rename of a credential', () => {
     const { stdout } = await workspace.edgewise(`plan m.yaml ${TOKENS}`);
     expect(stdout).toContain('Credential/c19: renamed_from: c19x\n        and 2 more, as their changes show\n');
     const declined = await workspace.edgewise(`apply m.yaml ${TOKENS}`, { answers: ['no'] });
-    expect(declined.stderr).toContain('Credential/c18, Credential/c19 and 2 more.');
+    expect(declined.stderr).toContain(': Credential/c10, Credential/c11, Credential/c12 and 9 more. Only');
     expect(declined.exitCode).toBe(130);
     expect(listWrites(workspace)).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
+import { formatShortList } from '../../report/view/danger-view.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
@@ -181,12 +182,9 @@ function listAdoptedToDelete({ mode, changes }: Plan): readonly string[] {
 /** The word that is typed for such deletes. */
 const ADOPTED = 'adopted';
 
-/** The maximum number of addresses in a question. */
-const MAX_ASKED = 10;
-
-function formatList(addresses: readonly string[]): string {
-  const more = addresses.length > MAX_ASKED ? ` and ${addresses.length - MAX_ASKED} more` : '';
-  return `${addresses.slice(0, MAX_ASKED).map(toPrintable).join(', ')}${more}`;
+/** A sentence of a question on some addresses: the first ones, and how many more. The plan above it has all. */
+function formatAsked(said: string, addresses: readonly string[]): string {
+  return addresses.length === 0 ? '' : ` ${said}: ${formatShortList(addresses.map(toPrintable))}.`;
 }
 
 /** Asks the user. Who destroys stacks, or takes over resources of others, names them: a yes is typed by habit. */
@@ -202,9 +200,8 @@ async function confirm({ context }: StacksRun, question: string, { asked, flags 
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
   const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.map(toPrintable).join(' and ')}.`;
   const kept = [...new Set(asked.flatMap(({ plan }) => listRenamedBack(plan)))].sort();
-  const keeping = kept.length === 0 ? '' : ` These keep what was handed out: ${formatList(kept)}.`;
-  const deleting =
-    made.length === 0 ? '' : ` It deletes what was adopted and never changed, which --yes keeps: ${formatList(made)}.`;
+  const keeping = formatAsked('These keep what was handed out', kept);
+  const deleting = formatAsked('It deletes what was adopted and never changed, which --yes keeps', made);
   const answer = await context.ask(
     `${question}${taking}${keeping}${deleting} Only "${toPrintable(accepted)}" is accepted: `,
   );

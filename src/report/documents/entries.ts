@@ -50,6 +50,7 @@ import {
 } from '../view/field-view.ts';
 import { createPlaceLinks } from '../view/finding-wording.ts';
 import { formatOwner } from '../view/plan-wording.ts';
+import type { RepeatedNotes } from '../view/repeated-notes.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
 
@@ -149,6 +150,8 @@ export interface EntryContext {
   readonly anchor: string;
   readonly names: ResourceNames;
   readonly findPlace: FindPlaceLink;
+  /** Notes that the report says once, for many changes. */
+  readonly repeated?: RepeatedNotes | undefined;
   /** Warnings that the change causes. */
   readonly warnings?: readonly ShownFinding[] | undefined;
   readonly order?: number | undefined;
@@ -198,7 +201,7 @@ function listChangeFindings(change: Change): readonly ShownFinding[] {
 /** What differs: of a create, all fields that are not at their defaults. */
 export function describeChange(
   share: ChangeShare,
-  { names, findPlace, warnings = [] }: Omit<EntryContext, 'anchor'>,
+  { names, findPlace, repeated, warnings = [] }: Omit<EntryContext, 'anchor'>,
 ): EntryDetails {
   const { change, action, differences, isContinued } = share;
   const { duplicateOf, kind, token } = change;
@@ -222,12 +225,18 @@ export function describeChange(
     traits:
       described === undefined ? [] : listResourceSummaryClauses(findKind(kind), described, names).map(formatTrait),
     dangers: dangers.map((one) => ({ group: one.group, said: formatDanger(one) })),
-    notes: isContinued ? [] : [...listChangeNotes(change, names), ...said],
+    notes: isContinued ? [] : [...listChangeNotes(withoutRepeated(change, repeated), names), ...said],
     warnings: said,
     fields: fields.map((field) => createField(field, { change, place, dangers, findPlace })),
     lost: lost.map((field) => createField(field, { change, place, dangers, findPlace })),
     unchanged: isContinued ? 0 : countUnchanged(change),
   };
+}
+
+function withoutRepeated(change: Change, repeated: RepeatedNotes = new Map()): Change {
+  const { action, notes } = change;
+  if (action !== 'adopt' || notes === undefined) return change;
+  return { ...change, notes: notes.filter((note) => !repeated.has(note)) };
 }
 
 interface EntryGroup<Item> {

@@ -50,6 +50,7 @@ import {
   REQUESTS_HEADING,
 } from '../view/plan-wording.ts';
 import { redactPlan } from '../view/redact.ts';
+import { findRepeatedNotes, formatRepeatedNotes } from '../view/repeated-notes.ts';
 import { formatCount, formatSkippedSentence, formatWriteName, shortenCommit } from '../view/wording.ts';
 import { createDangerFinding } from './create-finding.ts';
 import {
@@ -115,6 +116,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
             }),
           })),
       ...parts,
+      ...listListBlocks('adopted', formatRepeatedNotes(findRepeatedNotes(changes)), 'rest'),
       ...listOpenBlocks(changes, options),
       ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
@@ -147,12 +149,14 @@ function createChangeBlocks(
     readonly order: ReadonlyMap<Change, number>;
   },
 ): readonly EntriesBlock[] {
+  const repeated = findRepeatedNotes(changes);
   const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
   return createEntriesBlocks(shares, { ...BY_ACTION, hasOwners: ownerLabel !== undefined }, (share, number) =>
     createChangeEntry(share, {
       anchor: `${scope}change-${number}`,
       names,
       findPlace,
+      repeated,
       warnings: caused.get(toPrintable(share.change.address)),
       order: order.get(share.change),
     }),

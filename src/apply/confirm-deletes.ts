@@ -1,9 +1,10 @@
 import type { Client } from '../client/client.ts';
 import { createWriteRequestLine } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { getErrorMessage, isExternalError } from '../model/errors.ts';
+import { getErrorMessage } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Write } from '../model/write.ts';
+import { isExternalError } from './external-error.ts';
 
 /**
  * A service may answer a DELETE with success and delete nothing, or only disable a module. So after the last write of a

@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, getErrorMessage, isExternalError } from '../model/errors.ts';
+import { ApiError, assertDefined, getErrorMessage } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { isResourceOf } from '../model/ownership.ts';
@@ -12,6 +12,7 @@ import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite, MarkWrite, Write } from '../model/write.ts';
 import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import { parseWriteResponse } from './check-response.ts';
+import { isExternalError } from './external-error.ts';
 
 export interface CreatedResource {
   readonly write: CreateWrite;

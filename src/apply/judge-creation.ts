@@ -1,12 +1,12 @@
 import type { Client } from '../client/client.ts';
 import { listAllIdPrefixes } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { isExternalError } from '../model/errors.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite } from '../model/write.ts';
 import { type ResolvedWrite, showsEverySentField, showsSentMark } from './check-response.ts';
 import { PAUSES_MS } from './duplicates.ts';
+import { isExternalError } from './external-error.ts';
 
 /**
  * Whether a resource in an answer is what a creation of this run created. An id in an answer is no proof: a cache or a

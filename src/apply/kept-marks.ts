@@ -1,9 +1,9 @@
 import { getKind } from '../kinds/tables/registry.ts';
-import { isExternalError } from '../model/errors.ts';
 import { type JsonObject, toJsonText } from '../model/json.ts';
 import { renderFittingMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { CreateWrite } from '../model/write.ts';
+import { isExternalError } from './external-error.ts';
 import type { SentCreation } from './judge-creation.ts';
 import type { ApplyRequests } from './requests.ts';
 

@@ -4,7 +4,7 @@ import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import type { ClockSkew } from '../model/clock.ts';
-import { ApiError, assertDefined, isExternalError, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import { isSameJson, type JsonObject } from '../model/json.ts';
 import { type Applied, createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -34,6 +34,7 @@ import {
   warnOfConcurrentCreation,
   withdrawCredentialIfDuplicate,
 } from './duplicates.ts';
+import { createStaleError, isExternalError, isStaleError } from './external-error.ts';
 import {
   type CreationJudgeContext,
   isListedCreation,
@@ -152,7 +153,7 @@ function describeLostMark({ kind }: Write, { id }: Pick<LiveResource, 'id'>): st
 /** Throws if an update of the kind has removed a mark in this run. Called just before a request is sent. */
 function refuseAfterLostMark({ kind }: Write, { lostMarks }: WriteContext): void {
   const lost = lostMarks.get(kind);
-  if (lost !== undefined) throw new StaleStateError(`the service removed the mark of ${lost} when it was updated`);
+  if (lost !== undefined) throw createStaleError(`the service removed the mark of ${lost} when it was updated`);
 }
 
 /** The sent request, and the resource in the response. `live` is `undefined` if the response shows nothing that was sent. */
@@ -529,7 +530,7 @@ function classifyFailure(write: Write, error: unknown, waited: string): Outcome 
   }
   if (error instanceof NetworkError)
     return { ...createFailedOutcome(write, error.message), isUnknown, ...(error.isUnsent && { isUnsent: true }) };
-  if (error instanceof StaleStateError)
+  if (isStaleError(error))
     return { ...createFailedOutcome(write, `not sent, because ${error.message}. The plan is stale`), isStale: true };
   throw error;
 }

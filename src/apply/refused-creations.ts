@@ -3,7 +3,6 @@ import { hasToken, type Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';
-import { isExternalError } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type RefusedCreation, renderFittingMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -12,6 +11,7 @@ import type { CreateWrite } from '../model/write.ts';
 import { computeAskedDigest } from '../plan/refused-creations.ts';
 import { readFieldTime } from '../plan/validity.ts';
 import type { PlannedLive } from './concurrent-changes.ts';
+import { isExternalError } from './external-error.ts';
 import type { ApplyRequests } from './requests.ts';
 
 /**

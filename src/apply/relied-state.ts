@@ -14,7 +14,7 @@ import { mapReferences } from '../kinds/references.ts';
 import type { CreatedIds } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
-import { assertDefined, StaleStateError } from '../model/errors.ts';
+import { assertDefined } from '../model/errors.ts';
 import { isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import { isEqualMark, type Mark } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
@@ -26,6 +26,7 @@ import { listUnresolvedAddresses } from '../plan/desired-form.ts';
 import { createChangeLookUp, isReliantWrite } from '../plan/relied-writes.ts';
 import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
 import { formatComparedValue } from './check-response.ts';
+import { createStaleError } from './external-error.ts';
 
 /**
  * What a write relies on, and what it must not set back. Before a delete, and before a write that carries values which
@@ -39,7 +40,7 @@ export interface Reliance {
   readonly isModule: boolean;
   /**
    * Returns the write to send, given the state that the service has shown. `null`: the module is not set. Throws
-   * `StaleStateError` if what the write relies on has changed since the plan was made.
+   * a `StackError` if what the write relies on has changed since the plan was made.
    */
   readonly check: (shown: JsonObject | null) => Write;
 }
@@ -116,8 +117,8 @@ export function createUndoReliance({ kind: name, mark }: CreateWrite, id: string
     check: (json: JsonObject | null): LiveResource => {
       const live = readShown(kind, json ?? {}, { path, shown });
       if (live.mark === undefined) return live;
-      if (!hasMarkOf(live, mark)) throw new StaleStateError(OTHER_MARK);
-      if (live.mark.protect && !mark.protect) throw new StaleStateError(NOW_PROTECTED);
+      if (!hasMarkOf(live, mark)) throw createStaleError(OTHER_MARK);
+      if (live.mark.protect && !mark.protect) throw createStaleError(NOW_PROTECTED);
       return live;
     },
   };
@@ -207,7 +208,7 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
   const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
   if (isKnown || (change.action === 'release' && mark === undefined)) return;
   const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
-  throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
+  throw createStaleError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
 }
 
 /**
@@ -236,7 +237,7 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     if (known.some((value) => isFieldAsPlanned(kind, name, { now, value }))) continue;
     const planned = change.live?.spec?.[name];
     const from = planned === undefined ? 'not known' : formatComparedValue(planned);
-    throw new StaleStateError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);
+    throw createStaleError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { ApiError, assertDefined, NetworkError, StaleStateError } from '../model/errors.ts';
+import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { hasDeliveredToken, isEqualMark, renderMetadata } from '../model/mark.ts';
 import type { LiveResource } from '../model/state.ts';
@@ -16,6 +16,7 @@ import {
   listUnplannedResourcesWithMark,
   PAUSES_MS,
 } from './duplicates.ts';
+import { createStaleError } from './external-error.ts';
 import { createUndoReliance, type Reliance } from './relied-state.ts';
 
 interface RequestContext {
@@ -227,7 +228,7 @@ async function listReplacements(
 function createUndeliveredBody({ spec, mark }: LiveResource, marked: LiveResource): JsonObject {
   const user = spec['metadata'];
   const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
-  if (!isEqualMark(mark, marked.mark)) throw new StaleStateError('its mark was changed');
+  if (!isEqualMark(mark, marked.mark)) throw createStaleError('its mark was changed');
   return {
     metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false }),
   };

@@ -38,6 +38,8 @@ export interface Context extends Host {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** The files that the run reads. `onInput` adds a file. Absent until the run begins. */
   readonly inputs?: InputFileSet;
+  /** Whether an error of one stack ends the whole run. Absent: none does. */
+  readonly endsRun?: (error: unknown) => boolean;
   /** The absolute path of the file that the user started. Absent: unknown. */
   readonly program?: string | undefined;
   /** Ends the process without waiting for open requests or files. */

@@ -1,6 +1,4 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { toPrintable } from '../model/printable.ts';
-import { StackError } from '../model/user-errors.ts';
 
 /** The exit codes of all commands. The output format never changes the exit code. */
 export const EXIT = {
@@ -35,31 +33,4 @@ export function exitCodeOfValidation(diagnostics: readonly Diagnostic[]): ExitCo
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.success;
   return errors.every(({ code }) => code === 'policy-violated') ? EXIT.refused : EXIT.invalid;
-}
-
-/** An output file cannot be written: to the files in `refusedOutputs`, as the user named them, goes no report on this. */
-export class OutputError extends StackError {
-  readonly refusedOutputs: readonly string[];
-
-  constructor(
-    message: string,
-    options: ConstructorParameters<typeof StackError>[1] & { readonly refusedOutputs: readonly string[] },
-  ) {
-    super(message, options);
-    this.refusedOutputs = options.refusedOutputs;
-  }
-}
-
-/**
- * A file that came with an approved plan would be used. Ends the whole run, also if only one stack uses the file: no
- * `StackError`, so that nothing takes it for the failure of one stack or file.
- */
-export class ArtifactFileError extends Error {
-  override readonly name = 'ArtifactFileError';
-  readonly remedy: string;
-
-  constructor(message: string, remedy: string) {
-    super(toPrintable(message));
-    this.remedy = remedy;
-  }
 }

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
 import { KINDS } from '../kinds/tables/registry.ts';
-import { ApiError, InvariantError, NetworkError, StaleStateError, TimeoutError } from '../model/errors.ts';
+import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import { decodeBodyText, type HttpRequest, type HttpResponse, isSuccess, type Send } from '../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, omitUndefined, parseJson } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { MIN_SECRET_LENGTH } from '../model/secret-matcher.ts';
 import { createFoundRedactor, redactJson, type SecretRedactor } from '../model/secrets.ts';
+import { StackError } from '../model/user-errors.ts';
 import type { RequestTimes } from './service-clock.ts';
 
 interface FailedResponse {
@@ -122,8 +123,13 @@ export function redactError(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Error)) return error;
   const shown = inspect(error, { depth: 8 });
   if (redact(shown) === shown) return error;
-  const Type =
-    [TimeoutError, NetworkError, StaleStateError, InvariantError].find((type) => error instanceof type) ?? Error;
+  if (error instanceof StackError)
+    return new StackError(redact(error.message), {
+      reason: error.reason,
+      remedy: error.remedy && redact(error.remedy),
+      cause: redactError(error.cause, redact),
+    });
+  const Type = [TimeoutError, NetworkError, InvariantError].find((type) => error instanceof type) ?? Error;
   const { isUnsent = false, isFinal = false } = error instanceof NetworkError ? error : {};
   return new Type(redact(error.message), { cause: redactError(error.cause, redact), isUnsent, isFinal });
 }

@@ -101,11 +101,6 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** A write was not sent, because the resource changed after the plan was made. */
-export class StaleStateError extends Error {
-  override readonly name = 'StaleStateError';
-}
-
 /**
  * A bug in edgewise: a condition does not hold although the code should ensure it.
  *
@@ -114,11 +109,6 @@ export class StaleStateError extends Error {
  */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
-}
-
-/** Whether the cause of a failure is the service or the network, and not a bug. */
-export function isExternalError(error: unknown): error is Error {
-  return [ApiError, NetworkError, StaleStateError].some((type) => error instanceof type);
 }
 
 export function getErrorMessage(error: unknown): string {

@@ -16,16 +16,23 @@ export class StackError extends Error {
   readonly reason: StackErrorReason;
   /** How to fix the error. `undefined` if not known. */
   readonly remedy: string | undefined;
+  /** The output file, as the user named it, that the error is about: nothing is written there. `undefined` for other errors. */
+  readonly output: string | undefined;
 
   /** A list becomes one message, with each member on its own line. */
   constructor(
     message: string | readonly string[],
-    options: ErrorOptions & { readonly reason: StackErrorReason; readonly remedy?: string | undefined },
+    options: ErrorOptions & {
+      readonly reason: StackErrorReason;
+      readonly remedy?: string | undefined;
+      readonly output?: string | undefined;
+    },
   ) {
     // Escape control characters, so that a name from a manifest or the service cannot start a new line.
     super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.reason = options.reason;
     this.remedy = options.remedy;
+    this.output = options.output;
   }
 }
 

@@ -22,16 +22,15 @@ export interface FaultContext {
 }
 
 /**
- * The error for a response that ends in the middle of its body. Without a socket, the request rejects with this error.
- * Over a socket, `listen` sends the first half of the body.
+ * Returns the response that an error of a fault cuts off in the middle of its body: without a socket, the request rejects
+ * with the error; over a socket, `listen` sends the first half of the body.
  */
-export class TruncatedResponseError extends NetworkError {
-  readonly response: HttpResponse;
+export function findCutResponse({ cause }: NetworkError): HttpResponse | undefined {
+  return isResponse(cause) ? cause : undefined;
+}
 
-  constructor(response: HttpResponse, message: string) {
-    super(message);
-    this.response = response;
-  }
+function isResponse(cause: unknown): cause is HttpResponse {
+  return typeof cause === 'object' && cause !== null && 'status' in cause && 'headers' in cause && 'body' in cause;
 }
 
 export async function applyLatencyFault(
@@ -61,7 +60,9 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
     case 'content_type':
       return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: PAGE };
     case 'cut':
-      throw new TruncatedResponseError(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
+      throw new NetworkError(`${nameOf(scene)}: the connection was lost`, {
+        cause: await scene.forward(scene.request),
+      });
     case 'broken_json':
       return breakJson(await scene.forward(scene.request));
     case 'missing':

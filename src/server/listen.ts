@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import { type HttpRequest, type HttpResponse, isLoopbackHost } from '../model/http.ts';
 import { RequestError } from './failure.ts';
-import { TruncatedResponseError } from './fault-effects.ts';
+import { findCutResponse } from './fault-effects.ts';
 import { MAX_REQUEST_BYTES } from './routes.ts';
 import { createIncompleteBodyError, type Server } from './server.ts';
 
@@ -151,9 +151,13 @@ async function answerIncoming(
     const request = await readRequest(incoming, isAllowedHost);
     sendResponse(await server.send({ ...request, signal: gone.signal }), outgoing);
   } catch (error) {
-    if (error instanceof TruncatedResponseError) sendHalf(error.response, outgoing);
-    else if (error instanceof NetworkError) breakOff(incoming, error);
-    else sendResponse(rejectIncoming(server, toRequestFailure(error), incoming), outgoing);
+    if (!(error instanceof NetworkError)) {
+      sendResponse(rejectIncoming(server, toRequestFailure(error), incoming), outgoing);
+      return;
+    }
+    const cut = findCutResponse(error);
+    if (cut === undefined) breakOff(incoming, error);
+    else sendHalf(cut, outgoing);
   }
 }
 

@@ -180,7 +180,7 @@ export const BROKEN_PROMISES = {
   },
   'a changed mark does not stop a delete': {
     file: 'src/apply/relied-state.ts',
-    from: 'throw new StaleStateError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);',
+    from: 'throw createStaleError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);',
     to: 'return;',
     test: 'apply/relied-state',
     title: 'is not sent if %s changed since the plan',

@@ -10,7 +10,6 @@ import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import type { ServiceSettings } from '../../settings/table.ts';
 
 import type { Context, InputFileSet } from '../context.ts';
-import { OutputError } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 import { redactText } from './redact-text.ts';
 
@@ -40,9 +39,9 @@ export async function refuseOutputPaths(named: NamedOutputs, context: OutputFile
 export async function refuseOutputPath(file: string, context: OutputFileContext): Promise<void> {
   const finding = await findOutputFinding(file, context);
   if (finding === undefined) return;
-  throw new OutputError(`${file} ${finding}, and is not overwritten.`, {
+  throw new StackError(`${file} ${finding}, and is not overwritten.`, {
     reason: 'invalid',
-    refusedOutputs: [file],
+    output: file,
     remedy: 'Name another file, or remove this one first. Nothing was written.',
   });
 }
@@ -67,9 +66,9 @@ async function isOfCommit(file: string, real: string, context: OutputFileContext
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
     const { message, remedy, reason } = error;
-    throw new OutputError(`Whether git tracks ${file} is unknown: ${message}`, {
+    throw new StackError(`Whether git tracks ${file} is unknown: ${message}`, {
       reason,
-      refusedOutputs: [file],
+      output: file,
       remedy,
       cause: error,
     });
@@ -116,9 +115,9 @@ export async function refuseOverwrittenInputs(
   for (const file of read) if (file !== undefined && file !== '') onInput?.(file);
   for (const file of listOutputs(named)) {
     if ((await inputs?.has(file)) !== true) continue;
-    throw new OutputError(`${file} is a file that this run reads, and would be overwritten.`, {
+    throw new StackError(`${file} is a file that this run reads, and would be overwritten.`, {
       reason: 'invalid',
-      refusedOutputs: [file],
+      output: file,
       remedy: 'Name another output file. Nothing was written.',
     });
   }

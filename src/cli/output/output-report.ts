@@ -16,7 +16,7 @@ import type { Failure, FormatOptions, Report, StacksRunReport } from '../../repo
 import type { StackNameAndLocator } from '../../stack/host.ts';
 import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
-import { ArtifactFileError, EXIT, type ExitCode, OutputError } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
 import { type FormatFlags, getTextOptions, type ReportFileTarget, type RunFlags } from './present.ts';
 
@@ -163,10 +163,10 @@ export async function checkOutputFiles(
   const files = new Set<string>();
   for (const { format, file } of report) {
     const path = resolve(cwd, file);
-    const createError = (why: string): OutputError =>
-      new OutputError(`The report ${format}=${file} cannot be written: ${why}.`, {
+    const createError = (why: string): StackError =>
+      new StackError(`The report ${format}=${file} cannot be written: ${why}.`, {
         reason: 'invalid',
-        refusedOutputs: [file],
+        output: file,
         remedy: 'Name another file. Nothing was written.',
       });
     if (files.has(path)) throw createError('another report goes into the same file');
@@ -185,8 +185,8 @@ async function refuseUnwritablePath(
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile() && !stats.isDirectory()) return; // a device or a pipe
   const refuse = (why: string, remedy: string): never => {
-    const options = { reason: 'invalid', refusedOutputs: [file], remedy: `${remedy} Nothing was written.` } as const;
-    throw new OutputError(`${what} cannot be written: ${why}.`, options);
+    const options = { reason: 'invalid', output: file, remedy: `${remedy} Nothing was written.` } as const;
+    throw new StackError(`${what} cannot be written: ${why}.`, options);
   };
   if (stats?.isDirectory()) refuse(`${file} is a folder`, 'Name a file in it.');
   if (!existsSync(dirname(path)))
@@ -234,10 +234,10 @@ export async function outputFailure(
   { command, stack, locate, service, flags: given }: FailedCommandContext,
   context: Context,
 ): Promise<ExitCode> {
-  const refused = error instanceof OutputError ? error.refusedOutputs : [];
+  const refused = error instanceof StackError ? error.output : undefined;
   const { planFile, report: named = [] } = given;
   const targets = planFile === undefined ? named : [...named, { format: 'json', file: planFile } as const];
-  const flags = { ...given, report: targets.filter(({ file }) => !refused.includes(file)) };
+  const flags = { ...given, report: targets.filter(({ file }) => file !== refused) };
   const failure: Failure = {
     command,
     stack,
@@ -262,7 +262,6 @@ export async function outputFailure(
 /** Returns the exit code for an error. An unexpected error counts as a bug. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof StackError) return EXIT[error.reason];
-  if (error instanceof ArtifactFileError) return EXIT.invalid;
   if (error instanceof InvalidManifests) return EXIT.invalid;
   if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
@@ -270,8 +269,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
 
 export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
-  if (!(error instanceof StackError || error instanceof ArtifactFileError))
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+  if (!(error instanceof StackError)) return { error: error instanceof Error ? error : new Error(String(error)) };
   const { message, remedy } = error;
   return { error: { message, remedy } };
 }

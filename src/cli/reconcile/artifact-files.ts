@@ -2,11 +2,11 @@ import { dirname, resolve } from 'node:path';
 import { isBelow, listCheckouts } from '../../files/boundary.ts';
 import { findStats, resolveEachLink, resolveLinks } from '../../files/real-path.ts';
 import type { TokenSettings } from '../../model/stack.ts';
+import { StackError } from '../../model/user-errors.ts';
 import { findProgram, SYSTEM } from '../../programs/find-program.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
 import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { ArtifactFileError } from '../exit-code.ts';
 import { KEY_FILE_VARIABLE } from '../output/output-files.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -24,7 +24,10 @@ interface ApplyCommandLine {
   };
 }
 
-/** Returns a context whose `onInput` throws `ArtifactFileError` for each file that came with the approved plans. */
+/**
+ * Returns a context whose `onInput` throws a `StackError` for each file that came with the approved plans. It ends the
+ * whole run, also if only one stack uses the file.
+ */
 export function withoutArtifactFiles(line: ApplyCommandLine, context: Context): Context {
   const { approved, recursive } = line.flags;
   if (approved === undefined) return context;
@@ -34,12 +37,16 @@ export function withoutArtifactFiles(line: ApplyCommandLine, context: Context): 
   const guarded = [...listSpellings(folder, cwd), recursive === true ? file : dirname(file)];
   const chosen = listChosenPaths(line, context).flatMap((path) => listSpellings(path, cwd, { isWhole: false }));
   if (guarded.some((one) => chosen.some((path) => isBelow(path, one)))) return context;
+  let refusal: StackError | undefined;
   const onInput = (input: string): void => {
     const steps = input === '-' ? [] : listSteps(resolve(cwd, input));
-    if (steps.some((step) => guarded.some((one) => isBelow(step, one)))) throw createError(input, folder);
+    if (steps.some((step) => guarded.some((one) => isBelow(step, one)))) {
+      refusal ??= createError(input, folder);
+      throw refusal;
+    }
     context.onInput?.(input);
   };
-  return { ...context, onInput };
+  return { ...context, onInput, endsRun: (error) => error === refusal };
 }
 
 /**
@@ -72,11 +79,12 @@ function listChosenPaths({ paths, flags }: ApplyCommandLine, { cwd, env, root }:
   ].filter((path): path is string => path !== undefined && path !== '');
 }
 
-function createError(file: string, folder: string): ArtifactFileError {
-  return new ArtifactFileError(
-    `${file} is in ${folder}, the folder of the approved plan, and would be used.`,
-    'A plan approves, and brings no files. Unpack it into a new folder outside of the checkout, and name the manifests of the checkout. Nothing was written.',
-  );
+function createError(file: string, folder: string): StackError {
+  return new StackError(`${file} is in ${folder}, the folder of the approved plan, and would be used.`, {
+    reason: 'invalid',
+    remedy:
+      'A plan approves, and brings no files. Unpack it into a new folder outside of the checkout, and name the manifests of the checkout. Nothing was written.',
+  });
 }
 
 /** Reports the files of token commands to `onInput`: programs, and arguments that name files, such as scripts. */

@@ -9,7 +9,6 @@ import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { parsePlan, parsePlanFileEntry } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
-import { OutputError } from '../exit-code.ts';
 import { type OutputFileContext, writeResultFile } from '../output/output-files.ts';
 import { redactText } from '../output/redact-text.ts';
 
@@ -30,9 +29,9 @@ export async function writePlanFile(
     await writeResultFile(file, text, context);
   } catch (error) {
     if (error instanceof StackError) throw error;
-    throw new OutputError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
+    throw new StackError(`The plan cannot be written to ${file}: ${describeWriteError(error)}`, {
       reason: 'failed',
-      refusedOutputs: [file],
+      output: file,
       cause: error,
     });
   }

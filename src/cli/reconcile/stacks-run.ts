@@ -38,7 +38,7 @@ import { type AccountPool, createAccountPool, type PooledAccount } from '../conn
 import { refuseMissingDataFile } from '../connection/data-file.ts';
 import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
-import { ArtifactFileError, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import type { FormatFlags } from '../output/present.ts';
@@ -218,7 +218,7 @@ export async function forEachStack(
   const performOrReport = (folder: StackFolder): Promise<StackResult> =>
     isOfMany(run)
       ? perform(folder).catch((error: unknown) => {
-          if (error instanceof ArtifactFileError) throw error;
+          if (context.endsRun?.(error) === true) throw error;
           return createFailedStack(error, folder, run);
         })
       : perform(folder);

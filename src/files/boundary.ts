@@ -8,7 +8,7 @@ import {
   findFileReplaceableByOthers,
   searchUpward,
 } from './owners.ts';
-import { FileError } from './read-input.ts';
+import { createFileError } from './read-input.ts';
 import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
 import { listOtherWorktrees } from './worktrees.ts';
 
@@ -256,9 +256,10 @@ function isVirtual(real: string, root: string): boolean {
 /** Maximum depth of a file below a folder that the user named. Resolving a path takes time quadratic in its depth. */
 const MAX_DEPTH = 100;
 
-/** Throws `FileError` if `real` is more than MAX_DEPTH folders below `top`. Both are real paths. */
+/** Throws an error of `createFileError` if `real` is more than MAX_DEPTH folders below `top`. Both are real paths. */
 export function checkPathDepth(real: string, top: string): void {
-  if (relative(top, real).split(sep).length > MAX_DEPTH) throw new FileError(`is more than ${MAX_DEPTH} folders deep`);
+  if (relative(top, real).split(sep).length > MAX_DEPTH)
+    throw createFileError(`is more than ${MAX_DEPTH} folders deep`);
 }
 
 /**

@@ -2,23 +2,29 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { getErrorMessage } from '../model/errors.ts';
 import { MAX_INPUT_BYTES } from '../model/json.ts';
 
-/** A file or stream is not read or written, for a reason such as `is a folder, not a file`. */
-export class FileError extends Error {
-  override readonly name = 'FileError';
-  /** The reason. In a message, it follows the name of the file. */
-  readonly finding: string;
-  /** Whether a `ReadBudget` is used up: the file itself may be fine. */
-  readonly isOverBudget: boolean;
+/** The code of an error of edgewise itself. `BUDGET`: a `ReadBudget` is used up, and the file itself may be fine. */
+const [OWN, BUDGET] = ['EDGEWISE_FILE', 'EDGEWISE_BUDGET'];
 
-  constructor(finding: string, { isOverBudget = false } = {}) {
-    super(`it ${finding}`);
-    this.finding = finding;
-    this.isOverBudget = isOverBudget;
-  }
+/**
+ * Creates an error like those of the system, with a code, because a file or stream is not read or written. `finding`: the
+ * reason, such as `is a folder, not a file`. In a message, it follows the name of the file.
+ */
+export function createFileError(finding: string, code = OWN): Error {
+  return Object.assign(new Error(`it ${finding}`), { code });
+}
+
+/** Whether an error is one of the system or of `createFileError`, and no bug. */
+export function isFileError(error: unknown): error is Error & { readonly code: unknown } {
+  return error instanceof Error && 'code' in error;
+}
+
+/** Whether the reason is that of `createFileError`, so that its message is `it`, then the finding. */
+export function isOwnFileError(error: unknown): error is Error {
+  return isFileError(error) && (error.code === OWN || error.code === BUDGET);
 }
 
 export function isOverBudget(error: unknown): boolean {
-  return error instanceof FileError && error.isOverBudget;
+  return isFileError(error) && error.code === BUDGET;
 }
 
 interface ReadLimit {
@@ -31,7 +37,7 @@ interface ReadLimit {
 
 /** Limits the number of files that a run reads, and their total size, because the run keeps the files in memory. */
 export interface ReadBudget {
-  /** Counts a file of this size before it is read. Throws a `FileError` if the budget is exceeded. */
+  /** Counts a file of this size before it is read. Throws an error of `createFileError` if the budget is exceeded. */
   readonly spend: (bytes: number) => void;
 }
 
@@ -56,13 +62,14 @@ export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, aroun
   };
 }
 
-function createBudgetError(limit: string): FileError {
-  return new FileError(`is where the limit ${limit} was reached`, { isOverBudget: true });
+function createBudgetError(limit: string): Error {
+  return createFileError(`is where the limit ${limit} was reached`, BUDGET);
 }
 
 /**
  * Reads a file or a pipe to its end, because pipes have no size and files may grow. Edgewise reads all files with this
- * function. Throws `FileError` if the input is too large, or is neither a file nor a pipe. Passes on system errors.
+ * function. Throws an error of `createFileError` if the input is too large, or is neither a file nor a pipe. Passes on
+ * system errors.
  */
 export function readInput(
   path: string,
@@ -70,13 +77,13 @@ export function readInput(
 ): Buffer {
   const stats = statSync(path);
   if (!stats.isFile() && (onlyFiles || !stats.isFIFO()))
-    throw new FileError(`is a ${formatFileType(stats)}, not a file`);
+    throw createFileError(`is a ${formatFileType(stats)}, not a file`);
   if (stats.size > maxBytes) throw createSizeError(maxBytes);
   budget?.spend(stats.size);
   // The file may have become a pipe since `statSync`. Without `O_NONBLOCK`, opening a pipe waits for a writer.
   const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
-    if (stats.isFile() && !fstatSync(file).isFile()) throw new FileError('was replaced while it was read');
+    if (stats.isFile() && !fstatSync(file).isFile()) throw createFileError('was replaced while it was read');
     return readAll(file, maxBytes);
   } finally {
     closeSync(file);
@@ -88,7 +95,7 @@ export function isPipePath(path: string): boolean {
   return statSync(path).isFIFO();
 }
 
-/** Reads a stream to its end. Rejects with `FileError` if the stream has more than `maxBytes` bytes. */
+/** Reads a stream to its end. Rejects with an error of `createFileError` if the stream has more than `maxBytes` bytes. */
 export async function readStream(
   stream: AsyncIterable<Uint8Array>,
   { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {},
@@ -124,8 +131,8 @@ function readAll(file: number, maxBytes: number): Buffer {
   }
 }
 
-function createSizeError(maxBytes: number): FileError {
-  return new FileError(`is larger than ${formatSize(maxBytes)}`);
+function createSizeError(maxBytes: number): Error {
+  return createFileError(`is larger than ${formatSize(maxBytes)}`);
 }
 
 function formatSize(bytes: number): string {
@@ -142,8 +149,8 @@ function formatFileType(stats: Stats): string {
 
 /** Describes why a file could not be read. In a message, the text follows the name of the file. */
 export function describeFileError(error: unknown): string {
-  if (error instanceof FileError) return error.finding;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (isOwnFileError(error)) return error.message.replace(/^it /, '');
+  const code = isFileError(error) ? String(error.code) : '';
   return FINDINGS[code] ?? `cannot be read: ${getErrorMessage(error)}`;
 }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats, type statSync } from 'node:fs';
 import { dirname, isAbsolute, parse, resolve, sep } from 'node:path';
+import { isFileError } from './read-input.ts';
 
 /** Maximum number of symbolic links on a path, as in Linux. */
 const MAX_LINKS = 40;
@@ -9,7 +10,7 @@ export function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return resolveEachLink(path) ?? path;
+    if (isFileError(error)) return resolveEachLink(path) ?? path;
     throw error;
   }
 }
@@ -65,7 +66,7 @@ export function findStats(path: string, look: typeof lstatSync | typeof statSync
   try {
     return look(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
+    if (isFileError(error)) return undefined;
     throw error;
   }
 }

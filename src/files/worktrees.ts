@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FileError, readInput } from './read-input.ts';
+import { isFileError, readInput } from './read-input.ts';
 import { findStats } from './real-path.ts';
 
 /**
@@ -32,7 +32,7 @@ function readLine(file: string): string | undefined {
   try {
     return readInput(file, { onlyFiles: true }).toString('utf8').split(/\r?\n/)[0];
   } catch (error) {
-    if (error instanceof FileError || (error instanceof Error && 'code' in error)) return undefined;
+    if (isFileError(error)) return undefined;
     throw error;
   }
 }
@@ -41,7 +41,7 @@ function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
+    if (isFileError(error)) return [];
     throw error;
   }
 }

@@ -21,7 +21,7 @@ import { hashSha256 } from '../model/json.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
 import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
 import { isKeptBySticky } from './owners.ts';
-import { FileError } from './read-input.ts';
+import { createFileError, isFileError, isOwnFileError } from './read-input.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -41,21 +41,21 @@ import { FileError } from './read-input.ts';
  * | `stack/embedded.ts` | the lock of that file | edgewise | created |
  *
  * Before each write the path is checked again: nothing follows a link that a checkout may contain, writes outside of
- * the boundary, or writes what another user could replace. A function rejects with `FileError` for such a path,
- * otherwise with the errors of the system.
+ * the boundary, or writes what another user could replace. For such a path, a function rejects with an error of
+ * `createFileError`, otherwise with the errors of the system.
  */
 
 /** Describes why a file could not be written: `it is a symbolic link`, or the error of the system. */
 export function describeWriteError(error: unknown): string {
-  if (error instanceof FileError) return error.message;
+  if (isOwnFileError(error)) return error.message;
   // After a comma, the message of Node names resolved paths that the user did not write.
   return getErrorMessage(error).split(',')[0] ?? '';
 }
 
-/** Returns the absolute path to write, without symbolic links. Throws `FileError`. */
+/** Returns the absolute path to write, without symbolic links. Throws an error of `createFileError`. */
 export function checkWritePath(path: string, boundary: WriteBoundary, type?: 'folder'): string {
   const place = resolveWritePath(path, boundary, type);
-  if ('finding' in place) throw new FileError(place.finding);
+  if ('finding' in place) throw createFileError(place.finding);
   return place.real;
 }
 
@@ -72,7 +72,7 @@ export interface WriteOptions extends WriteBoundary {
 export async function createFolder(path: string, options: WriteOptions): Promise<string> {
   const folder = checkWritePath(path, options, 'folder');
   await createMissingFolders(folder, options.mode);
-  if (!(await stat(folder)).isDirectory()) throw new FileError('is a file, not a folder');
+  if (!(await stat(folder)).isDirectory()) throw createFileError('is a file, not a folder');
   return folder;
 }
 
@@ -83,14 +83,14 @@ async function createMissingFolders(folder: string, mode: number): Promise<void>
     await inFolderOf(folder, (path) => mkdir(path, { mode }));
   } catch (error) {
     // Another process created it at the same moment.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!(isFileError(error) && error.code === 'EEXIST')) throw error;
   }
 }
 
 /**
  * Calls `act` with a path of a file that stays in its folder, even if the folder is replaced by a link in the meantime:
  * on Linux, the path leads through an open handle of the folder. `file`: a path without links. Rejects with
- * `FileError` if the folder is a link by now.
+ * an error of `createFileError` if the folder is a link by now.
  */
 async function inFolderOf<T>(file: string, act: (path: string) => Promise<T>): Promise<T> {
   const folder = dirname(file);
@@ -99,7 +99,7 @@ async function inFolderOf<T>(file: string, act: (path: string) => Promise<T>): P
   const fixed = `/proc/self/fd/${handle.fd}`;
   try {
     const real = await readlink(fixed);
-    if (real !== folder) throw new FileError('became a symbolic link while it was written');
+    if (real !== folder) throw createFileError('became a symbolic link while it was written');
     return await act(join(fixed, basename(file)));
   } catch (error) {
     if (error instanceof Error) error.message = error.message.replaceAll(fixed, folder);
@@ -115,7 +115,7 @@ async function openFolder(folder: string): Promise<FileHandle | undefined> {
   try {
     return await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return undefined;
+    if (isFileError(error) && error.code === 'EACCES') return undefined;
     throw error;
   }
 }
@@ -161,7 +161,7 @@ export async function appendToFile(
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  if (!(isFileError(error) && error.code === 'ENOENT')) throw error;
 }
 
 /**
@@ -184,9 +184,9 @@ async function copyPermissions(file: string, handle: FileHandle): Promise<void> 
 export async function checkReplaceable(path: string, options: WriteOptions): Promise<void> {
   await inFolderOf(checkWritePath(path, options), async (file) => {
     const [found, folder] = await Promise.all([lstat(file).catch(() => undefined), stat(dirname(file))]);
-    if (found?.isDirectory() === true) throw new FileError('is a folder');
+    if (found?.isDirectory() === true) throw createFileError('is a folder');
     if (found !== undefined && isKeptBySticky(found, folder, options.uid))
-      throw new FileError('belongs to another user');
+      throw createFileError('belongs to another user');
     await withTemporaryFile(file, options, async (_, handle) =>
       removeLeftovers(toTemporaryBase(file, options), (await handle.stat()).mtimeMs),
     );
@@ -235,8 +235,7 @@ export async function exists(file: string): Promise<boolean> {
     await lstat(file);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
+    if (isFileError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
     throw error;
   }
 }
@@ -471,7 +470,7 @@ export async function tryLockFile(
     };
     return { isLost: () => isLost, release };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') return undefined;
+    if (isFileError(error) && error.code === 'ELOCKED') return undefined;
     throw error;
   }
 }
@@ -519,7 +518,6 @@ async function freeLockOfDeadProcess(lockPath: string, { pid, isRunning }: Proce
     await unlink(join(lockPath, name));
     await rmdir(lockPath);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
-      throw error;
+    if (!(isFileError(error) && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY'))) throw error;
   }
 }

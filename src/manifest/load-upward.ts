@@ -9,7 +9,7 @@ import {
   searchUpward,
   type TrustedOwners,
 } from '../files/owners.ts';
-import type { ReadBudget } from '../files/read-input.ts';
+import { isFileError, type ReadBudget } from '../files/read-input.ts';
 import { listAncestors } from '../files/real-path.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { STDIN_FILE_NAME } from './environment.ts';
@@ -158,7 +158,7 @@ function listNames(folder: string, { distrust }: UpwardTrust): readonly string[]
   try {
     return readdirSync(folder).sort();
   } catch (error) {
-    if (distrust !== undefined && error instanceof Error && 'code' in error) return [];
+    if (distrust !== undefined && isFileError(error)) return [];
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
 import {
   createReadBudget,
   describeFileError,
+  isFileError,
   isOverBudget,
   type ReadBudget,
   readInput,
@@ -224,7 +225,7 @@ function suggestPath({ shown, real }: Path): string | undefined {
     if (nearest === undefined || nearest === basename(real)) return undefined;
     return showUnicodeForms(shown, joinShown(dirname(shown), nearest))[1];
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined; // no folder, so nothing to suggest
+    if (isFileError(error)) return undefined; // no folder, so nothing to suggest
     throw error;
   }
 }
@@ -405,7 +406,7 @@ function formatReadRemedy(error: unknown, meant: string | undefined): string {
   if (isOverBudget(error))
     return 'Move files that are not manifests out of the folder, or split the manifests into several stacks or runs.';
   if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
-  if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')
+  if (isFileError(error) && error.code === 'ENOTDIR')
     return 'Name a folder: this path is a file, or leads through one.';
   return UNREADABLE_FILE_REMEDY;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync } from 'node:fs';
-import { createReadBudget, FileError, isOverBudget, readInput } from '../files/read-input.ts';
+import { createReadBudget, isFileError, isOverBudget, readInput } from '../files/read-input.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 /**
@@ -71,8 +71,7 @@ function ignoreUnreadable<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {
-    const isExpected = error instanceof FileError || (error instanceof Error && 'code' in error);
-    if (!isExpected || isOverBudget(error)) throw error;
+    if (!isFileError(error) || isOverBudget(error)) throw error;
     return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { isBelow } from '../files/boundary.ts';
+import { isFileError } from '../files/read-input.ts';
 import { resolveLinks } from '../files/real-path.ts';
 
 /** Where a program is looked up, and what it gets. */
@@ -117,7 +118,7 @@ export const SYSTEM: ProgramSystem = {
       accessSync(path, constants.X_OK);
       return statSync(path).isFile();
     } catch (error) {
-      if (error instanceof Error && 'code' in error) return false;
+      if (isFileError(error)) return false;
       throw error;
     }
   },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join, posix } from 'node:path';
-import { createReadBudget, type ReadBudget, readInput } from '../files/read-input.ts';
+import { createReadBudget, isFileError, type ReadBudget, readInput } from '../files/read-input.ts';
 import { findStats } from '../files/real-path.ts';
 import { StackError } from '../model/user-errors.ts';
 
@@ -263,7 +263,7 @@ function listNames(folder: string): readonly string[] | undefined {
   try {
     return readdirSync(folder).filter((name) => name !== '.git');
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
+    if (isFileError(error)) return undefined;
     throw error;
   }
 }

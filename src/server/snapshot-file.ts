@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { WriteBoundary } from '../files/boundary.ts';
-import { describeFileError, readInput } from '../files/read-input.ts';
+import { describeFileError, isFileError, readInput } from '../files/read-input.ts';
 import { removeStaleTempFiles, replaceFile } from '../files/write-file.ts';
 import { listPathIdNamesOfKind } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -199,7 +199,7 @@ function readSnapshotText(path: string, shown: string): string | undefined {
   try {
     return readInput(path, { onlyFiles: true, maxBytes: MAX_SNAPSHOT_FILE_BYTES }).toString('utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isFileError(error) && error.code === 'ENOENT') return undefined;
     throw new RangeError(`${shown} ${describeFileError(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { findFileReplaceableByOthers } from '../files/owners.ts';
-import { describeFileError, readInput, UNREADABLE_FILE_REMEDY } from '../files/read-input.ts';
+import { describeFileError, isFileError, readInput, UNREADABLE_FILE_REMEDY } from '../files/read-input.ts';
 import { appendToFile, describeWriteError, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { addJsonSize, computeUtf8ByteLength, findJsonLimit, measureJsonSize } from '../model/json.ts';
@@ -270,7 +270,7 @@ export async function waitForSnapshotLock(
 }
 
 function refuseLock(shown: string, error: unknown): never {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+  if (isFileError(error) && error.code === 'ENOENT')
     throw new StackError(`The folder of the data file ${shown} does not exist.`, {
       reason: 'failed',
       remedy: 'Nothing was written. Create the folder, and run the command again.',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseTerraformState, type TerraformState, TerraformStateError } from '../../export/terraform-state.ts';
 import { checkCommandLinePath } from '../../files/boundary.ts';
-import { describeFileError, FileError, readInput, toBuffer } from '../../files/read-input.ts';
+import { createFileError, describeFileError, readInput, toBuffer } from '../../files/read-input.ts';
 import { StackError } from '../../model/user-errors.ts';
 import type { Context } from '../context.ts';
 
@@ -22,7 +22,7 @@ async function readBytes(path: string, shown: string, context: Context): Promise
   try {
     if (path === '-') return await context.readStdin();
     const place = checkCommandLinePath(path, context);
-    if ('finding' in place) throw new FileError(place.finding);
+    if ('finding' in place) throw createFileError(place.finding);
     context.onInput?.(path);
     return readInput(resolve(context.cwd, path));
   } catch (error) {

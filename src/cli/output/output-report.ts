@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findCodeSection } from '../../explain/code-section.ts';
 import { findRepository } from '../../files/boundary.ts';
+import { isFileError } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
@@ -214,7 +215,7 @@ async function writeReport(
     await writeResultFile(file, write(options), context);
     return [];
   } catch (error) {
-    if (!(error instanceof StackError || (error instanceof Error && 'code' in error))) throw error;
+    if (!(error instanceof StackError || isFileError(error))) throw error;
     return [`The report ${name}=${file} cannot be written: ${describeWriteError(error)}`];
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { createStrangerSearch } from '../../files/owners.ts';
-import { describeFileError, FileError, readInput } from '../../files/read-input.ts';
+import { describeFileError, isFileError, isOverBudget, readInput } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Locate } from '../../model/place.ts';
@@ -98,9 +98,9 @@ export async function isPlanFile(path: string, { cwd, budget }: Pick<Context, 'c
       isJsonObject(value) && value['command'] === 'plan' && typeof value['format'] === 'number' && 'stacks' in value
     );
   } catch (error) {
-    if (error instanceof FileError && error.isOverBudget)
-      throw new StackError(`${path} ${error.finding}.`, { reason: 'invalid', cause: error });
-    if (error instanceof FileError || (error instanceof Error && 'code' in error)) return false;
+    if (isOverBudget(error))
+      throw new StackError(`${path} ${describeFileError(error)}.`, { reason: 'invalid', cause: error });
+    if (isFileError(error)) return false;
     throw error;
   }
 }

@@ -1,37 +1,36 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-
-/**
- * The names that a CEL expression uses, or why it cannot be parsed. `column` counts from 1. `isUnknownHere`: the library
- * does not know all of CEL, and another parser may accept the expression.
- */
-export type CelNamesOrFinding =
-  | { readonly names: readonly string[] }
-  | { readonly finding: string; readonly column: number; readonly isUnknownHere: boolean };
+import type { Severity } from '../model/diagnostic.ts';
+import type { SyntaxFinding } from '../model/finding.ts';
 
 /**
  * Lists the variables of an expression with the members selected from them (`conn.geo.country_code`), each once. Does
- * not evaluate the expression. Never throws: returns a finding if the expression cannot be parsed.
+ * not evaluate the expression. Never throws: returns a finding if the expression cannot be parsed. It is a warning if another
+ * parser may accept the expression, because the library does not know all of CEL.
  */
-export function readCelNames(text: string): CelNamesOrFinding {
+export function readCelNames(
+  text: string,
+): { readonly names: readonly string[] } | { readonly finding: SyntaxFinding } {
   const finding = findParseFault(text);
   if (finding === undefined) return { names: listVariablePaths(PARSER.parse(text).ast) };
-  return { ...finding, isUnknownHere: finding.isUnknownHere || isReadableOtherwise(text) };
+  return { finding: isReadableOtherwise(text) ? { ...finding, severity: 'warning' } : finding };
 }
 
-function findParseFault(text: string): Exclude<CelNamesOrFinding, { readonly names: unknown }> | undefined {
+function findParseFault(text: string): SyntaxFinding | undefined {
   try {
     PARSER.parse(text);
     return undefined;
   } catch (error) {
-    if (error instanceof ParseError)
-      return {
-        finding: error.summary,
-        column: (error.range?.start ?? 0) + 1,
-        isUnknownHere: LIMITS_OF_LIBRARY.has(error.code),
-      };
-    if (error instanceof RangeError) return { finding: 'It is nested too deeply', column: 1, isUnknownHere: true };
+    if (error instanceof ParseError) {
+      const severity = LIMITS_OF_LIBRARY.has(error.code) ? 'warning' : 'error';
+      return createFault(error.summary.replace(/\.$/, ''), severity, error.range?.start);
+    }
+    if (error instanceof RangeError) return createFault('It is nested too deeply', 'warning');
     throw error;
   }
+}
+
+function createFault(message: string, severity: Severity, start = 0): SyntaxFinding {
+  return { code: 'expression-syntax', severity, message, range: { start, end: start + 1 } };
 }
 
 /** Codes of errors of the library about limits of its own, and about macros that it has and a service may lack. */
@@ -47,7 +46,7 @@ function isReadableOtherwise(text: string): boolean {
   if (hasInvalidText) return false;
   const known = REPLACED_SYNTAX.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), syntax);
   const finding = findParseFault(known);
-  return finding === undefined || finding.isUnknownHere;
+  return finding?.severity !== 'error';
 }
 
 const ESCAPE = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|[0-3][0-7]{2})`;

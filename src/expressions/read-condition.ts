@@ -13,7 +13,7 @@ export function readCondition(text: string): Condition {
   const node = parseCel(text);
   if (node === undefined) {
     const reading = readCelNames(text);
-    return 'finding' in reading && reading.isUnknownHere ? 'unreadable' : 'invalid';
+    return 'finding' in reading && reading.finding.severity === 'warning' ? 'unreadable' : 'invalid';
   }
   const truth = fold(node);
   if (truth === 'depends') return truth;

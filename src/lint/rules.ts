@@ -12,9 +12,9 @@ import { isAddress } from '../model/address.ts';
 import { isConcealed } from '../model/concealed-value.ts';
 import type { LintCode } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import type { UncodedFinding } from '../model/finding.ts';
+import type { SyntaxFinding, UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
-import type { TextRange } from '../model/place.ts';
+import type { OffsetRange, TextRange } from '../model/place.ts';
 import { isNameOfSecret } from '../model/secret-names.ts';
 import { isSecretValue } from '../model/secret-value.ts';
 import type { TokenCommand, TokenSettings } from '../model/stack.ts';
@@ -173,14 +173,14 @@ function listHiddenPaths(value: Json, path: FieldPath): readonly FieldPath[] {
 
 function checkCelSyntax({ spots }: LintedResource): readonly UncodedFinding[] {
   return listUnreadExpressions(spots)
-    .filter(({ isUnknownHere }) => !isUnknownHere)
-    .map(({ path, text, column, finding }) => {
-      const given = findOperatorOfOthers(text, column - 1);
+    .filter(({ finding }) => finding.severity !== 'warning')
+    .map(({ path, text, finding: { message, range } }) => {
+      const given = findOperatorOfOthers(text, range.start);
       const operator = OPERATORS[given];
       return {
         path,
-        part: toPart(text, column),
-        message: `${formatPath(path)} is not valid CEL at character ${column}: ${finding}`,
+        part: toPart(text, range),
+        message: `${formatPath(path)} is not valid CEL at character ${range.start + 1}: ${message}`,
         remedy: operator && `Write \`${operator}\` instead of \`${given}\`. ${NO_TRAFFIC}`,
       };
     });
@@ -211,30 +211,29 @@ const MAX_OPERATOR = 10;
 /** Finds expressions that may be valid, but cannot be parsed here. */
 function checkUnreadableCel({ spots }: LintedResource): readonly UncodedFinding[] {
   return listUnreadExpressions(spots)
-    .filter(({ isUnknownHere }) => isUnknownHere)
-    .map(({ path, text, column, finding }) => ({
+    .filter(({ finding }) => finding.severity === 'warning')
+    .map(({ path, text, finding: { message, range } }) => ({
       path,
-      part: toPart(text, column),
-      message: `${formatPath(path)} cannot be checked: edgewise does not know this part of CEL (character ${column}: ${finding})`,
+      part: toPart(text, range),
+      message: `${formatPath(path)} cannot be checked: edgewise does not know this part of CEL (character ${range.start + 1}: ${message})`,
       remedy: `Check that the service knows it. ${NO_TRAFFIC}`,
     }));
 }
 
 interface UnreadExpression extends Omit<Expression, 'variables'> {
-  readonly column: number;
-  readonly finding: string;
-  readonly isUnknownHere: boolean;
+  readonly finding: SyntaxFinding;
 }
 
 function listUnreadExpressions(spots: LintedResource['spots']): readonly UnreadExpression[] {
   return listExpressions(spots).flatMap(({ path, text }): readonly UnreadExpression[] => {
     const reading = readCelNames(text);
-    return 'finding' in reading ? [{ ...reading, path, text, finding: reading.finding.replace(/\.$/, '') }] : [];
+    return 'finding' in reading ? [{ path, text, finding: reading.finding }] : [];
   });
 }
 
-function toPart(text: string, column: number): TextRange {
-  const start = Math.max(0, Math.min(column, text.length) - 1);
+/** The character at which a range begins, or else the last one of the text. */
+function toPart(text: string, range: OffsetRange): TextRange {
+  const start = Math.max(0, Math.min(range.start, text.length - 1));
   return { of: text, start, end: start + 1 };
 }
 

@@ -1,5 +1,5 @@
 import { type CelCompiler, type CelProgram, createCelCompiler } from '../expressions/environment.ts';
-import { type CelNamesOrFinding, readCelNames, readNamesGuardedByHas } from '../expressions/read-cel.ts';
+import { readCelNames, readNamesGuardedByHas } from '../expressions/read-cel.ts';
 import { findNameInExpression } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -103,7 +103,7 @@ function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression
 }
 
 function readNames(text: string): readonly string[] {
-  const reading: CelNamesOrFinding = readCelNames(text);
+  const reading = readCelNames(text);
   return 'names' in reading ? reading.names : [];
 }
 

@@ -17,7 +17,14 @@ describe('readCelNames', () => {
   });
 
   it('returns where an expression cannot be parsed', () => {
-    expect(readCelNames('1 +')).toEqual({ finding: 'Unexpected token: EOF', column: 4, isUnknownHere: false });
+    expect(readCelNames('1 +')).toEqual({
+      finding: {
+        code: 'expression-syntax',
+        severity: 'error',
+        message: 'Unexpected token: EOF',
+        range: { start: 3, end: 4 },
+      },
+    });
   });
 });
 

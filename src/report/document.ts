@@ -118,10 +118,10 @@ export type Text = string | readonly Span[];
 
 export type Span = string | StyledSpan;
 
-interface StyledSpan {
+export interface StyledSpan {
   readonly text: string;
-  /** `quoted`: code that needs quotes where code has no style of its own. */
-  readonly style?: 'code' | 'quoted' | 'strong' | undefined;
+  /** `quoted`: code that needs quotes where code has no style of its own. `command`: code to copy, which is not wrapped. */
+  readonly style?: 'code' | 'quoted' | 'command' | 'strong' | undefined;
   /** The page that the text links to. */
   readonly page?: string | undefined;
 }

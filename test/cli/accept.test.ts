@@ -63,6 +63,19 @@ describe('accept', () => {
     },
   );
 
+  it('breaks no id of a file in a terminal of 60 columns, and is named by drift in one line that can be copied', async () => {
+    const ids = ['ipp_2k9XLN4QSRa2CXSGdTMwZDWQXjk', 'ipp_2k9XLR3nGNPfyoIk0A3yD8vPq7M'];
+    const text = `${STACK}${toEdgeText(`ip_restriction: { ip_policy_ids: [${ids.join(', ')}] }`)}`;
+    const { edgewise, server } = await createDrifted(text, { description: 'by hand' });
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    await sendByHand({ server }, 'DELETE', `/edges/tcp/${edge?.['id']}/ip_restriction`);
+    const { stdout } = await edgewise('accept TCPEdge/pg:ip_restriction m --dry-run --no-color', { terminal: 60 });
+    expect(stdout).toContain(`-  ip_restriction: { ip_policy_ids: \n   ↪ [${ids[0]}, \n   ↪ ${ids[1]}] }\n`);
+    expect((await edgewise('drift m --no-color', { terminal: 60 })).stdout).toContain(
+      '\nTo keep a change, write it into the manifests:\n  edgewise accept TCPEdge/pg:description TCPEdge/pg:ip_restriction m\n',
+    );
+  });
+
   it('writes after yes, and nothing after no', async () => {
     const { edgewise, read } = await createDrifted(`${STACK}${EDGE}`, { description: 'by hand' });
     expect(await edgewise('accept --all m', { answers: ['no'] })).toMatchObject({ exitCode: 130 });

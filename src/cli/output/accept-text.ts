@@ -6,7 +6,7 @@ import { type PairedMember, pairMembers } from '../../model/pair-members.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextStyleOptions } from '../../report/report.ts';
 import { renderFindingLines } from '../../report/text/findings.ts';
-import { createPainter, wrapWithPrefix } from '../../report/text/layout.ts';
+import { createPainter, hardWrapWithPrefix, wrapWithPrefix } from '../../report/text/layout.ts';
 import { listDriftDangerViews } from '../../report/view/drift-wording.ts';
 import { toFinding } from '../../report/view/finding-wording.ts';
 import { collectPlanAddressesById } from '../../report/view/plan-headline.ts';
@@ -45,7 +45,11 @@ export function renderAcceptText(
       leftOut.some(({ field }) => field !== undefined) ? ['A field that is left out is accepted if it is named.'] : [],
     ),
     ...files.map((file) =>
-      listDiffLines(file).map((line, index) => (index === 0 ? paint('strong', line) : paintLine(line, paint))),
+      listDiffLines(file).flatMap((line, index) =>
+        index === 0
+          ? [paint('strong', line)]
+          : wrapDiffLine(line, options.width).map((one) => paintLine(one, line, paint)),
+      ),
     ),
     ...refused.map((one) => renderFindingLines(toFinding(one), options)),
   ];
@@ -74,9 +78,15 @@ function createDangerLines(drift: Drift, { width }: TextStyleOptions): (one: Acc
   };
 }
 
-function paintLine(line: string, paint: ReturnType<typeof createPainter>): string {
-  if (line.startsWith('+')) return paint('added', line);
-  return line.startsWith('-') ? paint('removed', line) : line;
+/** Wraps a line of a file between words, so that no id is broken. */
+function wrapDiffLine(line: string, width: number): readonly string[] {
+  const [, prefix = '', text = ''] = /^(.\s*)(.*)$/s.exec(line) ?? [];
+  return hardWrapWithPrefix(prefix, text, { width, rest: prefix.length });
+}
+
+function paintLine(shown: string, line: string, paint: ReturnType<typeof createPainter>): string {
+  if (line.startsWith('+')) return paint('added', shown);
+  return line.startsWith('-') ? paint('removed', shown) : shown;
 }
 
 /** Lines around a change that a difference shows. */

@@ -41,7 +41,7 @@ export function renderHtmlText(text: Text): Html {
   if (typeof text === 'string') return renderHtmlProse(text);
   return html`${text.map((span) => {
     if (typeof span === 'string') return span;
-    const isCode = span.style === 'code' || span.style === 'quoted';
+    const isCode = span.style !== undefined && span.style !== 'strong';
     const shown = isCode ? html`<code>${span.text}</code>` : html`${span.text}`;
     const strong = span.style === 'strong' ? html`<strong>${shown}</strong>` : shown;
     return span.page === undefined ? strong : html`<a href="${span.page}">${strong}</a>`;

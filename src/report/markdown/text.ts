@@ -92,7 +92,7 @@ export function renderMarkdownText(text: Text): string {
   return text
     .map((span, index) => {
       if (typeof span === 'string') return renderProse(span, index === 0);
-      const isCode = span.style === 'code' || span.style === 'quoted';
+      const isCode = span.style !== undefined && span.style !== 'strong';
       const shown = isCode ? renderCodeSpan(span.text) : renderProse(span.text, false);
       const strong = span.style === 'strong' ? `**${shown}**` : shown;
       return span.page === undefined ? strong : renderUnescapedLink(strong, span.page);

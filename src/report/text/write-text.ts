@@ -11,7 +11,10 @@ import {
   type MessagesBlock,
   type PartBlock,
   type Sentence,
+  type Span,
+  type StyledSpan,
   type TableBlock,
+  type Text,
   toPlainText,
 } from '../document.ts';
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
@@ -118,10 +121,30 @@ function renderList(
   const wrap = (text: string) => wrapWithPrefix(prefix, text, { width, rest: prefix.length + 2 });
   return [
     ...(heading === undefined ? [] : [`${heading}:`]),
-    ...shown.map(toPlainText).flatMap(wrap),
+    ...shown.flatMap((item) => renderItem(item, prefix, width)),
     ...(shown.length < items.length ? wrap(`and ${items.length - shown.length} more: --verbose lists all`) : []),
     ...(note === undefined ? [] : wrapWithPrefix(prefix, note, { width, rest: prefix.length })),
   ];
+}
+
+/** Wraps an item. In one that is too wide, a command has a line of its own: a wrapped command cannot be copied. */
+function renderItem(item: Text, prefix: string, width: number): readonly string[] {
+  const rest = prefix.length + 2;
+  const text = toPlainText(item);
+  const at = typeof item === 'string' ? -1 : item.findIndex((span) => getStyle(span) === 'command');
+  if (typeof item === 'string' || at < 0 || !isTooWide(prefix + text, width))
+    return wrapWithPrefix(prefix, text, { width, rest });
+  const [before, command, after] = [item.slice(0, at), item.slice(at, at + 1), item.slice(at + 1)].map(toPlainText);
+  const end = after?.replace(/^[. ]+/, '') ?? '';
+  return [
+    ...wrapWithPrefix(prefix, before ?? '', { width, rest }),
+    ' '.repeat(rest) + command,
+    ...(end === '' ? [] : wrapWithPrefix(prefix, end, { width, rest })),
+  ];
+}
+
+function getStyle(span: Span): StyledSpan['style'] {
+  return typeof span === 'string' ? undefined : span.style;
 }
 
 /**

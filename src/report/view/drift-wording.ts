@@ -12,7 +12,7 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
-import { type Text, toCode } from '../document.ts';
+import type { Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
@@ -106,9 +106,9 @@ function listAcceptHints(
     ...(isLong ? ['--all'] : names),
     ...(folder === '.' ? [] : [escapePath(folder)]),
   ];
-  const others = isLong ? ` It lists the fields that have to be named, such as ${toPrintable(names[0] ?? '')}.` : '';
-  const command = toCode(nameCalls(toPrintable(words.map(quoteForShell).join(' ')), findInvocation));
-  return [['To keep a change, write it into the manifests: ', command, others === '' ? '' : `.${others}`]];
+  const others = isLong ? `. It lists the fields that have to be named, such as ${toPrintable(names[0] ?? '')}.` : '';
+  const text = nameCalls(toPrintable(words.map(quoteForShell).join(' ')), findInvocation);
+  return [['To keep a change, write it into the manifests: ', { text, style: 'command' }, others]];
 }
 
 /** More names do not fit on a few lines. */

@@ -10,6 +10,7 @@ import type { ChangeDecision } from './decide.ts';
 import { listUnresolvedAddresses } from './desired-form.ts';
 import { createOrderedWrites } from './order.ts';
 import type { PlanInput } from './plan-input.ts';
+import { LIST_OWNED_REMEDY } from './select-targets.ts';
 
 /**
  * Changes that a plan leaves out: those that `--exclude` names, those that claim a value of a resource that the run keeps,
@@ -125,7 +126,7 @@ function createUnknownAddressError(address: string, { stack }: DesiredState, kno
     code: 'unknown-target',
     severity: 'error',
     message: `${address}, which --exclude names, is neither in the manifests nor owned by the stack ${stack.name}`,
-    remedy: nearest === undefined ? '--exclude takes an address: Kind/name.' : `Did you mean \`${nearest}\`?`,
+    remedy: nearest === undefined ? LIST_OWNED_REMEDY : `Did you mean \`${nearest}\`?`,
   };
 }
 

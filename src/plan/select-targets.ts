@@ -98,9 +98,12 @@ function createUnknownTargetError(
   };
 }
 
+/** For an address that resembles none. */
+export const LIST_OWNED_REMEDY = '`edgewise get` lists what the stack owns.';
+
 function formatTargetRemedy(target: string, known: readonly string[]): string {
   const nearest = suggestAddress(target, known);
-  return nearest === undefined ? 'A target is an address: Kind/name.' : `Did you mean \`${nearest}\`?`;
+  return nearest === undefined ? LIST_OWNED_REMEDY : `Did you mean \`${nearest}\`?`;
 }
 
 /**

@@ -57,7 +57,7 @@ describe('release', () => {
       Nothing was written.
 
       error[unknown-target]: TCPEdge/a is not owned by the stack test
-        help: A target is an address: Kind/name.
+        help: \`edgewise get\` lists what the stack owns.
 
       Reading took 1 request.
       "

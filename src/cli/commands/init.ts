@@ -106,7 +106,7 @@ function checkBaseUrl(url: string): UncodedFinding | undefined {
   if (isBaseUrl(url)) return undefined;
   return {
     message: `The base URL must be ${SETTINGS.baseUrl.type.expected}.`,
-    remedy: 'Include the scheme, such as https://api.example.com. For the bundled server, use embedded:',
+    remedy: 'Include the scheme. For the bundled server, use embedded:',
     path: [],
   };
 }

@@ -126,9 +126,9 @@ To hand out after the apply:
     const { exitCode, stdout } = await edgewise('plan live/web');
     expect(exitCode).toBe(5);
     expect(stdout).toContain(`
-  the new id in live/web/edges.yaml:2: ${own} → WeightedBackend/pool
-  the new id in live/web/pool.yaml:4: ${other} → WeightedBackend/lake of the stack network
-  the new id in live/web/edges.yaml:6: ${unknown}, which no manifest adopts
+  write the new id into live/web/edges.yaml:2: ${own} → WeightedBackend/pool
+  write the new id into live/web/pool.yaml:4: ${other} → WeightedBackend/lake of the stack network
+  write the new id into live/web/edges.yaml:6: ${unknown}, which no manifest adopts
 `);
     const json = readOnlyStack((await edgewise('plan live/web --format json')).stdout);
     expect(json.goneIds).toEqual([
@@ -202,7 +202,7 @@ describe('adopting a resource with metadata', () => {
     const { stdout } = await edgewise('plan manifests');
     expect(stdout.match(/what finds it by its exact metadata has to know/g)).toHaveLength(2);
     expect(stdout).toMatch(
-      /\nAdopted resources, as far as many have it in common:\n {2}6 resources: the text in its metadata is kept as .* has to know: TCPEdge\/\S+, TCPEdge\/\S+, TCPEdge\/\S+ and 3 more\n/,
+      /\nWhat many adopted resources have in common:\n {2}6 resources: the text in its metadata is kept as .* has to know: TCPEdge\/\S+, TCPEdge\/\S+, TCPEdge\/\S+ and 3 more\n/,
     );
     expect(stdout).toMatch(/\n {4}its metadata gets one more key/);
     const json = readOnlyStack((await edgewise('plan manifests --format json')).stdout);

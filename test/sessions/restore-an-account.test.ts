@@ -128,7 +128,7 @@ it('refuses an External with an old id until it has the new one', { timeout: 60_
   const refused = run('edgewise plan live/web');
   expect(refused).toMatchObject({ status: 5, said: expect.stringContaining(`${old} does not exist`) });
   expect(refused.said).toContain(
-    `\nTo hand out after the apply:\n  the new id in live/web/pool.yaml:2: ${old} → WeightedBackend/pool of the stack network\n`,
+    `\nTo hand out after the apply:\n  write the new id into live/web/pool.yaml:2: ${old} → WeightedBackend/pool of the stack network\n`,
   );
   const planned = run('edgewise plan live/network').said;
   expect(planned).toContain(

@@ -44,7 +44,7 @@ function listNewIds(goneIds: readonly GoneId[]): readonly string[] {
 function listUses(goneIds: readonly GoneId[]): readonly string[] {
   return goneIds
     .flatMap((gone) => gone.places.map((place) => ({ gone, place: toPrintablePlace(place) })))
-    .map(({ gone, place }) => `the new id in ${place.file}:${place.line}: ${formatReplaced(gone)}`);
+    .map(({ gone, place }) => `write the new id into ${place.file}:${place.line}: ${formatReplaced(gone)}`);
 }
 
 function formatReplaced({ id, address, stack }: GoneId): string {

@@ -53,7 +53,7 @@ export function describeTargetLimit(targets: readonly string[], exclusions: read
 
 export const PLAN_LIST_HEADINGS = {
   open: 'Open to everyone, as written',
-  adopted: 'Adopted resources, as far as many have it in common',
+  adopted: 'What many adopted resources have in common',
   handouts: 'To hand out after the apply',
   lint: 'Lint warnings (edgewise validate shows them in full)',
   done: 'Approved, and done already',

@@ -74,7 +74,7 @@ const HOMES = {
   undici: 'client',
   '@octokit/plugin-retry': 'forge',
   '@octokit/rest': 'forge',
-  'deep-diff': 'plan',
+  'deep-diff': 'kinds',
   hono: 'server',
   msw: 'server',
   commander: 'cli',

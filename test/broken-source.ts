@@ -4,7 +4,7 @@ import type { Plugin } from 'vitest/config';
 
 /** A change of a source that tests must notice. */
 export interface BrokenSource {
-  /** Relative to the project's folder, such as `src/plan/diff.ts`. */
+  /** Relative to the project's folder, such as `src/kinds/diff.ts`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;

@@ -1,10 +1,11 @@
+import { diffSpecs } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue, isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
-import { alignLiveSpec, readAttachedResource, readResource } from '../kinds/read-response.ts';
+import { getNormalUnsetFieldValue, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
+import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
-import { hasSameFields } from '../kinds/same-fields.ts';
+import { alignLiveWithSecrets, hasSameFields } from '../kinds/same-fields.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
@@ -14,7 +15,7 @@ import { formatPath, parsePath } from '../model/field-path.ts';
 import { assertJsonObject, isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
 import { isEqualMark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
-import { alignMembers, formatJson } from '../model/secret-value.ts';
+import { formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
 import { completeMarkDraft, createLongestMark } from '../plan/writes.ts';
@@ -143,14 +144,12 @@ function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly Unequ
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
-  const known = alignLiveSpec(kind, alignMembers(live, normal), normal);
-  return Object.entries(sent).flatMap(([name, value]) => {
-    const field = kind.fields[name];
-    const isForService = field?.serviceDefault === true && isUnset(value);
-    if (field === undefined || field.mayBeSpelledOtherwise || isForService) return [];
-    const wanted = normal[name] ?? normalizeField(field, value);
-    const got = known[name];
-    return got === undefined || isSameJson(wanted, got) ? [] : [{ field, name, wanted, got }];
+  const shown = alignLiveWithSecrets(kind, live, normal);
+  const unequal = new Set(diffSpecs(kind, shown, normal).map(({ field }) => field));
+  return Object.keys(sent).flatMap((name) => {
+    const [field, wanted, got] = [kind.fields[name], normal[name], shown[name]];
+    if (field === undefined || field.mayBeSpelledOtherwise || !unequal.has(name)) return [];
+    return wanted === undefined || got === undefined ? [] : [{ field, name, wanted, got }];
   });
 }
 

@@ -1,12 +1,10 @@
 import { listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { alignLiveSpec, fillOmittedFields } from '../kinds/read-response.ts';
+import { listChangedFields } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, isRecordInChange } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isSameJson, type Json } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { alignMembers } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { listSentFieldNames, type Write } from '../model/write.ts';
 
@@ -76,22 +74,13 @@ interface Compared {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Lists the fields that changed although no write of the plan sends them. */
-function listOthers(kind: Kind, { before, after: shown, sent, digests }: Compared): readonly string[] {
-  // The plan has what manifests call a secret as they call it, and the response has a hidden value there.
-  const after = alignMembers(shown, before);
+/** Lists the fields that changed although no write of the plan sends them. What is left to others may change. */
+function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
   const ignored = listIgnoredInMark({ fields: digests });
-  const managed = (spec: Spec, name: string): Json =>
-    omitIgnoredParts(ignored, { [name]: spec[name] ?? null })[name] ?? null;
-  const isOther = (name: string): boolean => !isSameJson(managed(before, name), managed(after, name));
-  const differing = kind.specFields
-    .map(([name]) => name)
-    .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name))
-    .filter((name) => !sent.includes(name));
-  if (differing.length === 0) return [];
-  const from = fillOmittedFields(kind, before);
-  const known = alignLiveSpec(kind, after, from);
-  return differing.filter((name) => !isSameJson(from[name] ?? null, known[name] ?? null));
+  const [from, to] = [omitIgnoredParts(ignored, before), omitIgnoredParts(ignored, after)];
+  return listChangedFields(kind, from, to).filter(
+    (name) => from[name] !== undefined && to[name] !== undefined && !sent.includes(name),
+  );
 }
 
 function createWarning(address: string, fields: readonly string[]): Diagnostic {

@@ -4,7 +4,6 @@ import type { Kind } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../kinds/paths.ts';
 import {
-  alignLiveSpec,
   fillOmittedFields,
   type ObservedResponseFields,
   readAttachedResource,
@@ -12,14 +11,14 @@ import {
 } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import type { CreatedIds } from '../kinds/request-body.ts';
+import { listChangedFields } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';
-import { isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import { isEqualMark, type Mark } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
-import { alignSecrets } from '../model/secret-value.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, getSentFields, isDelete, listSentFieldNames, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
@@ -234,7 +233,9 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     // A service that shows no value of a required field in its list may show it here.
     if (now === undefined || (kind.fields[name]?.required && change.live?.spec?.[name] === null)) continue;
     const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
-    if (known.some((value) => isFieldAsPlanned(kind, name, { now, value }))) continue;
+    const isAsPlanned = (value: Json | undefined) =>
+      value !== undefined && listChangedFields(kind, { [name]: value }, { [name]: now }).length === 0;
+    if (known.some(isAsPlanned)) continue;
     const planned = change.live?.spec?.[name];
     const from = planned === undefined ? 'not known' : formatComparedValue(planned);
     throw createStaleError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);
@@ -253,16 +254,4 @@ function listKnownValues(name: string, { kind, change, ids, siblings }: CheckCon
     return field === undefined ? resolved : normalizeField(field, resolved);
   });
   return [...(planned === undefined ? [] : [planned]), ...later];
-}
-
-/** Whether two values are equal. Parts that the service does not show count as equal. */
-function isFieldAsPlanned(
-  kind: Kind,
-  name: string,
-  { now, value }: { readonly now: Json; readonly value: Json | undefined },
-): boolean {
-  if (value === undefined) return false;
-  const from = fillOmittedFields(kind, { [name]: value })[name] ?? null;
-  const seen = alignLiveSpec(kind, { [name]: alignSecrets(now, from) }, { [name]: from })[name] ?? null;
-  return isSameJson(from, fillOmittedFields(kind, { [name]: seen })[name] ?? null);
 }

@@ -1,9 +1,10 @@
+import { diffSpecs } from '../kinds/diff.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
-import { alignLiveSpec } from '../kinds/read-response.ts';
 import { findOwnedKindOfId, listReferences, mapReferences } from '../kinds/references.ts';
+import { alignLiveWithSecrets } from '../kinds/same-fields.ts';
 import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../manifest/environment.ts';
 import { renderManifestDocument } from '../manifest/render-document.ts';
@@ -12,10 +13,10 @@ import { type Address, getAddressName, isAddress, toAddress } from '../model/add
 import { ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, omitUndefined } from '../model/json.ts';
 import { isRefusalRecord, type Mark } from '../model/mark.ts';
 import { isOwnedBy, listOwned } from '../model/ownership.ts';
-import { alignMembers, isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
+import { isSecretValue, listConcealed, listSecretNames } from '../model/secret-value.ts';
 import { compareByAge, type DesiredState, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
 import { type Described, findDescribed, findResourcesOfOtherStacks, NOTHING_DESCRIBED } from './described.ts';
@@ -612,8 +613,8 @@ function findExportFinding(
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_EXACT;
   const normal = normalizeSpec(kind, read.spec);
-  const shown = alignMembers(live.spec, normal);
-  return isSameJson(normal, alignLiveSpec(kind, shown, normal)) ? undefined : NOT_EXACT;
+  const differences = diffSpecs(kind, alignLiveWithSecrets(kind, live.spec, normal), normal);
+  return differences.length === 0 ? undefined : NOT_EXACT;
 }
 
 const HIDDEN_NUMBER = 'it has a number below a name of a secret, and no variable can stand for a number';

@@ -1,21 +1,36 @@
-import { isSameJson } from '../model/json.ts';
 import { alignMembers } from '../model/secret-value.ts';
 import type { Spec } from '../model/state.ts';
+import { diffSpecs } from './diff.ts';
 import type { Kind } from './kind.ts';
 import { getNormalUnsetFieldValue } from './normalize.ts';
-import { alignLiveSpec } from './read-response.ts';
+import { alignLiveSpec, fillOmittedFields } from './read-response.ts';
 import { isSpellingOf } from './spelling.ts';
+
+/** Comparisons of a spec with what the service shows, by meaning. */
+
+/** Like `alignLiveSpec`, and with the secrets of the spec in the place of the live values that equal them. */
+export function alignLiveWithSecrets(kind: Kind, live: Spec, spec: Spec): Spec {
+  return alignLiveSpec(kind, alignMembers(live, spec), spec);
+}
 
 /**
  * Whether a live spec has every field of a spec by meaning, except for metadata. Both are in normal form. A field that
  * the service does not show must not be set, and one that the spec leaves to the service may have any value.
  */
 export function hasSameFields(kind: Kind, live: Spec, spec: Spec): boolean {
-  const known = alignLiveSpec(kind, alignMembers(live, spec), spec);
-  return kind.specFields.every(([name, field]) => {
-    const [wanted, got] = [spec[name], live[name] === undefined ? undefined : known[name]];
-    if (field.type.type === 'metadata' || wanted === undefined) return true;
-    if (got === undefined) return isSameJson(wanted, getNormalUnsetFieldValue(field));
-    return isSameJson(wanted, got) || isSpellingOf(field, got, wanted);
+  const aligned = alignLiveWithSecrets(kind, live, spec);
+  const hidden = kind.specFields.filter(([name]) => live[name] === undefined);
+  const unset = hidden.map(([name, field]) => [name, getNormalUnsetFieldValue(field)] as const);
+  return diffSpecs(kind, { ...aligned, ...Object.fromEntries(unset) }, spec).every(({ field: name, from, to }) => {
+    const field = kind.fields[name];
+    const isSpelling = from !== undefined && to !== undefined && field !== undefined && isSpellingOf(field, from, to);
+    return field?.type.type === 'metadata' || (live[name] !== undefined && isSpelling);
   });
+}
+
+/** Names of the fields in which two reads of a resource differ by meaning. What only one of them shows is no difference. */
+export function listChangedFields(kind: Kind, before: Spec, now: Spec): readonly string[] {
+  const from = fillOmittedFields(kind, before);
+  const to = fillOmittedFields(kind, alignLiveWithSecrets(kind, now, from));
+  return [...new Set(diffSpecs(kind, to, from).map(({ field }) => field))];
 }

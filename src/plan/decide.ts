@@ -1,3 +1,4 @@
+import { diffSpecs } from '../kinds/diff.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
@@ -29,7 +30,6 @@ import {
   type KnownIds,
   listUnresolvedAddresses,
 } from './desired-form.ts';
-import { diffSpecs } from './diff.ts';
 import { type ComparedResource, listFieldDifferences, listOtherSpellings } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { describeRecord, describeRefusal, listUnrecordableNotes } from './refused-creations.ts';

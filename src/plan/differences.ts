@@ -1,4 +1,5 @@
 import { readSwitch } from '../access/restrictions.ts';
+import { diffSpecs } from '../kinds/diff.ts';
 import { type Field, listFields } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
@@ -21,7 +22,7 @@ import {
 import { containsConcealed } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { containsUnknownId } from './desired-form.ts';
-import { diffNoLongerSetFields, diffSpecs, type LiveResourceToCompare } from './diff.ts';
+import { diffNoLongerSetFields, type LiveResourceToCompare } from './unset-fields.ts';
 import { listValidityDifference } from './validity.ts';
 
 /** Everything from which the differences of a resource are computed, in a plan and in the check of a plan file. */

@@ -1,4 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
+import { diffSpecs } from '../kinds/diff.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -11,7 +12,6 @@ import type { Place } from '../model/place.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import type { ChangeDecision } from './decide.ts';
-import { diffSpecs } from './diff.ts';
 import { computeMarkDigests } from './differences.ts';
 
 /**

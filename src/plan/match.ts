@@ -7,7 +7,7 @@ import { isCopiedMark, isRefusalRecord, isRetiring, type Retirement } from '../m
 import { isOwnedBy, listMarked, listOwned, type MarkedResource } from '../model/ownership.ts';
 import type { ClaimingStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, FieldPath, LiveResource, LiveState } from '../model/state.ts';
-import { mustReplaceResource } from './diff.ts';
+import { mustReplaceResource } from './unset-fields.ts';
 import { findManifestValidForMs } from './validity.ts';
 
 /** A desired resource and the matching live resource, or one of them alone. */

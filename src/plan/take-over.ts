@@ -1,11 +1,11 @@
 import { listClaims } from '../kinds/claims.ts';
+import { diffSpecs } from '../kinds/diff.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { isOwnedBy, isResourceOf, listMarked } from '../model/ownership.ts';
 import type { SafetyViolation } from '../model/plan.ts';
 import { NO_OTHER_STACKS } from '../model/stack-tree.ts';
 import type { LiveResource } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
-import { diffSpecs } from './diff.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /** The decisions that take a resource over, by the stack that its mark names. */

@@ -3,7 +3,7 @@ import { type Field, field, text } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { diffNoLongerSetFields, needsReplaceForServiceDefault } from '../../src/plan/diff.ts';
+import { diffNoLongerSetFields, needsReplaceForServiceDefault } from '../../src/plan/unset-fields.ts';
 import { createWorkspace, STACK, toCredential, toManifest } from '../cli/workspace.ts';
 
 const CHOSEN = { serviceDefault: true } as const;

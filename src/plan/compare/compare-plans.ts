@@ -1,3 +1,4 @@
+import { diffSpecs } from '../../kinds/diff.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { fillOmittedFields } from '../../kinds/read-response.ts';
@@ -23,7 +24,6 @@ import type {
 } from '../../model/plan.ts';
 import { HIDDEN_VALUES_PATH, isHiddenAsApproved, toChangedSide } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
-import { diffSpecs } from '../diff.ts';
 import { restoreCreationsOfAbandonedResources } from './abandoned.ts';
 import {
   collectIdNames,

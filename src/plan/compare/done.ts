@@ -1,3 +1,4 @@
+import { diffSpecs } from '../../kinds/diff.ts';
 import { omitIgnoredParts } from '../../kinds/ignored-parts.ts';
 import { isTokenUndelivered } from '../../kinds/precedence.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
@@ -21,7 +22,6 @@ import type { LiveResource, LiveState } from '../../model/state.ts';
 import { createChange } from '../create-change.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import type { ChangeDecision } from '../decide.ts';
-import { diffSpecs } from '../diff.ts';
 import {
   collectIdNames,
   findValueAt,

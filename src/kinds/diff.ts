@@ -1,14 +1,10 @@
 import deepDiff from 'deep-diff';
-import type { Field, FieldType, NamedField } from '../kinds/field.ts';
-import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
-import type { Kind } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
-import { alignLiveSpec } from '../kinds/read-response.ts';
 import type { Difference } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } from '../model/json.ts';
-import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
-import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { Field, FieldType } from './field.ts';
+import type { Kind } from './kind.ts';
 
 /** A difference whose origin is not computed yet. `field` is the top-level field that contains it. */
 interface FieldDiff extends Omit<Difference, 'origin' | 'isHidden'> {
@@ -28,22 +24,6 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
     found.push(...diffField(name, field, from ?? null, to));
   }
   return found;
-}
-
-/**
- * Whether the resource must be replaced, because an immutable field differs or is no longer set. Skips ignored fields
- * and fields that the service does not show.
- */
-export function mustReplaceResource(described: LiveResourceToCompare, desired: Spec): boolean {
-  const { kind, live, ignored } = described;
-  const normal = normalizeSpec(kind, takeIgnoredParts(ignored, desired, live.spec));
-  const known = alignLiveSpec(kind, live.spec, normal);
-  if (needsReplaceForServiceDefault(described, normal)) return true;
-  return kind.specFields.some(([name, field]) => {
-    const to = normal[name];
-    if (field.lifecycle !== 'immutable' || to === undefined || ignored.includes(name)) return false;
-    return !isSameJson(known[name] ?? null, to);
-  });
 }
 
 function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDiff[] {
@@ -124,65 +104,3 @@ function listComparedMembers(type: FieldType, value: Json): readonly ComparedMem
 }
 
 const TYPES_WITH_KEYS: ReadonlySet<FieldType['type']> = new Set(['map', 'object', 'json', 'metadata']);
-
-/** A live resource, and the settings of its manifest that affect the comparison. */
-export interface LiveResourceToCompare {
-  readonly kind: Kind;
-  readonly live: Pick<LiveResource, 'spec' | 'mark'>;
-  /** Paths in `lifecycle.ignore`: fields, and parts of fields. */
-  readonly ignored: readonly string[];
-  /** `lifecycle.valid_for` in milliseconds. `undefined` if the manifest does not set it. */
-  readonly validForMs: number | undefined;
-}
-
-/**
- * Returns a difference for each field that the manifest no longer sets although the mark shows that the last apply set
- * it. Includes only fields whose default the service chooses. A difference forces a replace if the service chooses the
- * default only for a new resource. `normal`: the desired spec in normal form.
- */
-export function diffNoLongerSetFields(
-  described: LiveResourceToCompare,
-  normal: Spec,
-): readonly (Difference & { readonly field: string })[] {
-  const { live } = described;
-  return listUnsetFields(described, normal).map(([name, field]) => {
-    const from = live.spec[name];
-    const isDrifted = from !== undefined && field.earlierByMs === 0 && toFieldDigest(from) !== live.mark?.fields[name];
-    return {
-      field: name,
-      path: name,
-      from,
-      origin: isDrifted ? 'both' : 'manifest',
-      forcesReplace: needsReplace(described, name, field),
-    };
-  });
-}
-
-/** Whether the manifest no longer sets a field whose value the service chooses only for a new resource. */
-export function needsReplaceForServiceDefault(described: LiveResourceToCompare, normal: Spec): boolean {
-  return listUnsetFields(described, normal).some(([name, field]) => needsReplace(described, name, field));
-}
-
-function listUnsetFields({ kind, ignored, live }: LiveResourceToCompare, normal: Spec): readonly NamedField[] {
-  const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
-  return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
-}
-
-/** The fields whose value the service chooses if a request omits them. */
-function listChosenFields(kind: Kind): readonly NamedField[] {
-  return kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
-}
-
-function isStated(mark: Mark | undefined, name: string): boolean {
-  return (mark?.fields[name] ?? IGNORED_FIELD_DIGEST) !== IGNORED_FIELD_DIGEST;
-}
-
-/**
- * Whether a change of the field requires a new resource. False for the times of a certificate if the manifest sets
- * `lifecycle.valid_for`, because then the length of the validity is compared instead.
- */
-function needsReplace({ kind, validForMs }: LiveResourceToCompare, name: string, field: Field): boolean {
-  const isTime = kind.validity?.after === name || kind.validity?.until === name;
-  const isCovered = isTime && validForMs !== undefined;
-  return field.lifecycle === 'immutable' && !field.keepsLiveValue && !isCovered;
-}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { diffSpecs } from '../../src/kinds/diff.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
-import { diffSpecs } from '../../src/plan/diff.ts';
 
 describe('the differences between two specs', () => {
   it('are found under keys that JavaScript treats specially', () => {

@@ -77,18 +77,28 @@ export function findLookAlikes(
 ): readonly LookAlike[] {
   const creations = Map.groupBy(decisions.filter(isCreation), ({ pair }) => pair.kind.name);
   return [...creations].flatMap(([kind, ofKind]) => {
-    const unmarked = (live.resources.get(kind) ?? []).filter((one) => isUnmarked(one) && !paired.has(one.id));
-    const free = unmarked.map((one) => ({ one, description: foldDescription(one.spec) }));
+    const described = (live.resources.get(kind) ?? []).map((one) => ({ one, description: foldDescription(one.spec) }));
+    const free = described.filter(({ one }) => isUnmarked(one) && !paired.has(one.id));
+    if (free.length === 0) return [];
+    const singles = new Set(listSingles(described.map(({ description }) => description)));
+    const created = ofKind.map(({ form }) => foldDescription(form?.normal ?? {}));
+    const telling = new Set(listSingles(created).filter((description) => singles.has(description)));
     return ofKind.flatMap((decision) => {
       const { desired, address, live: before } = decision.pair;
-      const compare = createComparison(decision, now);
-      return free.flatMap((described): readonly LookAlike[] => {
-        const { one } = described;
-        const likeness = isOlder(one, before) ? undefined : compare(described);
+      const compare = createComparison(decision, { telling, now });
+      return free.flatMap((other): readonly LookAlike[] => {
+        const { one } = other;
+        const likeness = isOlder(one, before) ? undefined : compare(other);
         return likeness === undefined ? [] : [{ ...toLostMark(one.id, desired), ...likeness, address }];
       });
     });
   });
+}
+
+/** The texts that are there once. */
+function listSingles(texts: readonly string[]): readonly string[] {
+  const counted = Map.groupBy(texts, (text) => text);
+  return [...counted].filter(([, { length }]) => length === 1).map(([text]) => text);
 }
 
 interface Described {
@@ -104,7 +114,8 @@ function foldDescription({ description = '' }: Spec): string {
 /** Compares live resources with one to create. The result is `undefined` if they are not alike. */
 function createComparison(
   { pair: { kind, desired }, form }: ChangeDecision,
-  now: Date,
+  /** `telling`: descriptions that one live resource and one new resource of the kind have. */
+  { telling, now }: { readonly telling: ReadonlySet<string>; readonly now: Date },
 ): (described: Described) => Pick<LookAlike, 'has' | 'isDoubtful'> | undefined {
   const normal = form?.normal ?? {};
   const { description: _, ...rest } = normal;
@@ -120,7 +131,7 @@ function createComparison(
     }
     if (description === '' || text !== description) return undefined;
     const isClaimed = listClaims(kind, spec).some(({ key }) => claims.has(key));
-    return isClaimed ? undefined : { isDoubtful: false, has: 'the same description' };
+    return isClaimed ? undefined : { isDoubtful: !telling.has(description), has: 'the same description' };
   };
 }
 

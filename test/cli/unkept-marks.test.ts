@@ -418,6 +418,26 @@ describe('a rotation beside an older credential with the same description and no
   });
 });
 
+describe('a description that several resources have', () => {
+  const toPool = (name: string, host: string) =>
+    toManifest('WeightedBackend', name, { description: 'team', backends: { [`bkdhr_${host}`]: 1 } });
+  const sendPool = (workspace: Workspace, host: string) =>
+    sendByHand(workspace, 'POST', '/backends/weighted', { description: 'team', backends: { [`bkdhr_${host}`]: 1 } });
+
+  it.each([
+    ['one live and one new resource', [toPool('a', 'a')], ['x'], 3],
+    ['two live resources', [toPool('a', 'a')], ['x', 'y'], 0],
+    ['two new resources', [toPool('a', 'a'), toPool('b', 'b')], ['x'], 0],
+  ])('stops no creation, but that of the only one: %s', async (_, manifests, hosts, exitCode) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + manifests.join('') });
+    for (const host of hosts) await sendPool(workspace, host);
+    const plan = await workspace.edgewise('plan');
+    expect(plan.exitCode, plan.stdout).toBe(exitCode);
+    expect(plan.stdout).toContain('the same description and no metadata');
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode });
+  });
+});
+
 describe('an account with resources by hand that look like no new one', () => {
   it('gets the same requests as an empty one, but for the pages of its lists', async () => {
     const seeds = CREATED_KINDS.map(([name, { idPrefix, ...kind }]) => {

@@ -97,7 +97,7 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       test: 'cli/lost-marks',
       title: 'stops the writes to the kind if the mark is gone, and no others',
     },
-    'No resource is created beside one without metadata with its unique value, description or fields, if it has any.': [
+    'No resource is created beside one without metadata with its fields, unique value or (if no other has it) description.': [
       'another is created beside a lost one',
     ],
     'The token of one that the service stores differently than requested is never delivered.': [

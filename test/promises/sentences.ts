@@ -97,9 +97,8 @@ export const SENTENCES: Readonly<Record<string, Readonly<Record<string, HeldBy>>
       test: 'cli/lost-marks',
       title: 'stops the writes to the kind if the mark is gone, and no others',
     },
-    'No resource is created beside one without metadata with its fields, unique value or (if no other has it) description.': [
-      'another is created beside a lost one',
-    ],
+    'No resource is created beside one without metadata with its fields, unique value or (if no other has it) description.':
+      ['another is created beside a lost one'],
     'The token of one that the service stores differently than requested is never delivered.': [
       'what differs from the request is delivered',
     ],

@@ -73,7 +73,8 @@ describe('programs in documents', () => {
     folder = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    const tsconfig = { extends: resolve('tsconfig.json'), include: ['*.ts'], exclude: [] };
+    const compilerOptions = { noPropertyAccessFromIndexSignature: true }; // as the strictest users have it
+    const tsconfig = { extends: resolve('tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
     for (const { file, text } of PROGRAMS) writeFileSync(join(folder, file), withSources(text));
     writeFileSync(join(folder, 'exports.ts'), withSources(renderExamplesOfExports()));

@@ -92,12 +92,15 @@ describe('edgewise init', () => {
     expect(await readFile(join(folder, 'manifests', 'edgewise.yaml'), 'utf8')).toContain('name: shop\n');
   });
 
-  it('breaks no word of a question at the end of a row', async () => {
+  it('breaks no word of a question, of what it wrote and of a mistake at the end of a row', async () => {
     const { edgewise } = await createWorkspace();
     const answers = ['shop', 'api.test', 'https://api.test'];
-    const { stderr } = await edgewise('init', { answers, env: { EDGEWISE_BASE_URL: '' }, terminal: 40 });
+    const { stdout, stderr } = await edgewise('init', { answers, env: { EDGEWISE_BASE_URL: '' }, terminal: 40 });
     const rows = stderr.split('\n').map((row) => row.replace(/(?<=\): ).*/, ''));
-    expect(rows.filter((row) => row.length > 40)).toEqual([]);
+    const again = await edgewise('init', { terminal: 40 });
+    const all = [...rows, ...`${stdout}${again.stderr}`.split('\n')];
+    expect(all.filter((row) => row.length > 40 && row.includes(' '))).toEqual([]);
+    expect(stdout).toContain('\n  edgewise plan manifests\n      show what would change\n');
     expect(rows).toContain('(embedded:account.json): ');
   });
 

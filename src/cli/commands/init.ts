@@ -13,7 +13,7 @@ import { isJsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import { StackError } from '../../model/user-errors.ts';
-import { padToWidth } from '../../report/text/layout.ts';
+import { isTooWide, padToWidth, wrapWithPrefix } from '../../report/text/layout.ts';
 import { countColumns } from '../../report/view/escape.ts';
 import { type FoundDefaults, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { isBaseUrl, isEmbedded, parseEmbeddedDataFile } from '../../settings/base-url.ts';
@@ -89,6 +89,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       defaults,
       command: detectInvocation(context),
       env: context.env,
+      width: context.stdout.isTerminal ? context.stdout.columns() : 0,
     }),
   );
   return EXIT.success;
@@ -223,12 +224,14 @@ interface WrittenStack {
   readonly defaults: readonly FoundDefaults[];
   readonly command: string;
   readonly env: Context['env'];
+  /** That of the terminal; 0 means no limit. */
+  readonly width: number;
 }
 
 function describeWritten(
   folder: string,
   written: readonly string[],
-  { isPlaced, hasIgnoreFile, baseUrl, defaults, command, env }: WrittenStack,
+  { isPlaced, hasIgnoreFile, baseUrl, defaults, command, env, width }: WrittenStack,
 ): string {
   const shown = quoteForShell(escapePath(folder));
   const needed = [...(isPlaced ? [] : ['EDGEWISE_BASE_URL']), 'EDGEWISE_API_KEY'];
@@ -240,14 +243,22 @@ function describeWritten(
   const ignored = hasIgnoreFile
     ? ` To keep tokens out of git, add ${TOKENS_IGNORED} to ${toPrintable(join(folder, IGNORE_FILE))}.`
     : '';
-  const later = isComplete ? '' : `With the service: set ${variables}, and leave out --base-url.\n`;
   const check = `${command} validate ${shown}`;
   const plan = `${command} plan ${shown}${inMemory}`;
-  const width = Math.max(countColumns(check), countColumns(plan));
-  return `Wrote ${toPrintable(written.join(', '))}.${settings}${ignored}
-
-Next:
-  ${padToWidth(check, width)}   check the manifests; no request is sent
-  ${padToWidth(plan, width)}   show what would change${isComplete ? '' : ', on a server in memory'}
-${later}`;
+  const columns = Math.max(countColumns(check), countColumns(plan));
+  const listCall = (call: string, about: string): readonly string[] => {
+    const line = `  ${padToWidth(call, columns)}   ${about}`;
+    return isTooWide(line, width) ? [`  ${call}`, ...wrapWithPrefix('      ', about, { width, rest: 6 })] : [line];
+  };
+  const lines = [
+    ...wrapWithPrefix('', `Wrote ${toPrintable(written.join(', '))}.${settings}${ignored}`, { width, rest: 0 }),
+    '',
+    'Next:',
+    ...listCall(check, 'check the manifests; no request is sent'),
+    ...listCall(plan, `show what would change${isComplete ? '' : ', on a server in memory'}`),
+    ...(isComplete
+      ? []
+      : wrapWithPrefix('', `With the service: set ${variables}, and leave out --base-url.`, { width, rest: 0 })),
+  ];
+  return `${lines.join('\n')}\n`;
 }

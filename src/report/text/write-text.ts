@@ -88,8 +88,11 @@ function listBlockParagraphs(
   }
 }
 
-function renderError({ lines, remedy }: ErrorBlock, { findInvocation }: TextStyleOptions): readonly string[] {
-  return [`edgewise: ${lines.join('\n')}`, ...(remedy === undefined ? [] : [nameCalls(remedy, findInvocation)])];
+function renderError({ lines, remedy }: ErrorBlock, { findInvocation, width }: TextStyleOptions): readonly string[] {
+  const texts = [`edgewise: ${lines.join('\n')}`, ...(remedy === undefined ? [] : [nameCalls(remedy, findInvocation)])];
+  return texts
+    .flatMap((text) => text.split('\n'))
+    .flatMap((line) => (isTooWide(line, width) ? wrapWithPrefix('', line, { width, rest: 0 }) : [line]));
 }
 
 function renderMessages(

@@ -249,7 +249,7 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['--force', 'A plan that a safety rule refuses names the option that allows it, such as --allow-deletes.'],
   ...['-o', '--output', '--json'].map((option): [string, string] => [
     option,
-    '--format sets the format of the result, such as --format json. -o names what plan and export write.',
+    '--format sets the format of the result. -o names what plan and export write.',
   ]),
   ['--plan', '--approved PLAN applies only what that plan file approves.'],
   ['-v', '--verbose shows more, and edgewise --version the version.'],

@@ -65,8 +65,8 @@ describe('usage', () => {
     ['apply -parallelism=4', '-parallelism=4 is not an option.\nspec.api.concurrency in the Stack'],
     ['apply -y', "Unknown option '-y'.\n--yes applies without asking."],
     ['apply --plan plan.json', '--approved PLAN applies only what that plan file approves.'],
-    ['plan --output json', 'such as --format json.'],
-    ['plan --json', 'such as --format json.'],
+    ['plan --output json', '--format sets the format of the result.'],
+    ['plan --json', '--format sets the format of the result.'],
     ['plan -v', '--verbose shows more'],
     [
       'apply --dry-run',

@@ -183,7 +183,7 @@ async function refuseUnwritablePath(
 ): Promise<void> {
   const path = resolve(cwd, file);
   const folder = dirname(file);
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = existsSync(path) ? statSync(path) : undefined;
   if (stats !== undefined && !stats.isFile() && !stats.isDirectory()) return; // a device or a pipe
   const refuse = (why: string, remedy: string): never => {
     const options = { reason: 'invalid', output: file, remedy: `${remedy} Nothing was written.` } as const;

@@ -58,7 +58,10 @@ export interface Mark {
   readonly switches?: readonly string[] | undefined;
   /** The name before the last rename or move. It counts only in a mark that names its own resource. */
   readonly former?: FormerName | undefined;
-  /** Only true: edgewise has changed nothing on the resource since it was adopted. It counts only as `former` does. */
+  /**
+   * Only true: edgewise has changed nothing on the resource since it was adopted. It counts only as `former` does. Forged, it
+   * makes a delete need an answer, and nothing else.
+   */
   readonly adopted?: true;
 }
 

@@ -11,6 +11,7 @@ import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { hasOwnValues, isUnmarked } from './duplicates.ts';
+import type { ResourcePair } from './match.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime } from './validity.ts';
 
 /**
@@ -20,9 +21,10 @@ import { findManifestValidForMs, listValidityDifference, readFieldTime } from '.
 interface LostMark {
   readonly address: string | undefined;
   readonly place: Place | undefined;
-  readonly desired: DesiredResource | undefined;
   /** Of the live resource. */
   readonly id: string;
+  /** The manifest that can adopt it, because it has no resource yet. */
+  readonly adopter: DesiredResource | undefined;
 }
 
 interface CutMark extends LostMark {
@@ -47,7 +49,7 @@ export function findCutMarks(
       const same = ofKind.find(({ pair }) => pair.address === address)?.pair;
       const what =
         same === undefined ? `no ${ofKind[0]?.pair.kind.title ?? kind} is created` : `${same.address} is not created`;
-      return { ...toLostMark(id, same?.desired), what };
+      return { ...toLostMark(id, same), what };
     });
   });
 }
@@ -59,6 +61,7 @@ export interface LookAlike extends LostMark {
   readonly has: string;
   /** Whether users have such resources, too, so that it is no evidence. Otherwise no other one is created. */
   readonly isDoubtful: boolean;
+  readonly done: 'created' | 'replaced';
 }
 
 interface LookAlikeContext {
@@ -84,12 +87,14 @@ export function findLookAlikes(
     const created = ofKind.map(({ form }) => foldDescription(form?.normal ?? {}));
     const telling = new Set(listSingles(created).filter((description) => singles.has(description)));
     return ofKind.flatMap((decision) => {
-      const { desired, address, live: before } = decision.pair;
+      const { address, live: before } = decision.pair;
       const compare = createComparison(decision, { telling, now });
       return free.flatMap((other): readonly LookAlike[] => {
         const { one } = other;
         const likeness = isOlder(one, before) ? undefined : compare(other);
-        return likeness === undefined ? [] : [{ ...toLostMark(one.id, desired), ...likeness, address }];
+        if (likeness === undefined) return [];
+        const done = before === undefined ? 'created' : 'replaced';
+        return [{ ...toLostMark(one.id, decision.pair), ...likeness, address, done }];
       });
     });
   });
@@ -135,11 +140,17 @@ function createComparison(
   };
 }
 
+interface LostReplacement extends LostMark {
+  readonly address: Address;
+  /** Whether it has the beginning of its mark. */
+  readonly isCut: boolean;
+}
+
 /** Finds credentials beside which a younger one may be what replaced it: its token was delivered, and its mark was lost. */
 export function findLostReplacements(
   decisions: readonly ChangeDecision[],
   { live, paired, stack }: LookAlikeContext & { readonly stack: string },
-): readonly (LostMark & { readonly address: Address })[] {
+): readonly LostReplacement[] {
   const kept = decisions.filter((one) => one.pair.by === 'mark' && hasToken(one.pair.kind) && !isCreation(one));
   const kinds = new Set(kept.map(({ pair }) => pair.kind.name));
   const free = [...kinds].flatMap((kind) => live.resources.get(kind) ?? []).filter(({ id }) => !paired.has(id));
@@ -151,12 +162,15 @@ export function findLostReplacements(
     }),
     ({ trait }) => trait,
   );
-  return kept.flatMap(({ pair: { kind, live: before, desired, address }, form }) => {
+  return kept.flatMap(({ pair, form }) => {
+    const { kind, live: before, address } = pair;
     if (before === undefined || form === undefined) return [];
     const isTold = hasOwnValues(kind, form.normal);
     const traits = listTraits(before, before.mark?.name).filter((trait) => isTold || !trait.startsWith(FIELDS));
     const found = new Set(traits.flatMap((trait) => byTrait.get(trait) ?? []).map(({ one }) => one));
-    return [...found].filter((one) => !isOlder(one, before)).map(({ id }) => ({ ...toLostMark(id, desired), address }));
+    return [...found]
+      .filter((one) => !isOlder(one, before))
+      .map((one) => ({ ...toLostMark(one.id, pair), address, isCut: findCutMark(one) !== undefined }));
   });
 }
 
@@ -210,6 +224,8 @@ function listPlannedIds(decisions: readonly ChangeDecision[]): ReadonlySet<strin
   return new Set(decisions.map(({ pair }) => pair.live?.id));
 }
 
-function toLostMark(id: string, desired: DesiredResource | undefined): LostMark {
-  return { id, desired, address: desired?.address, place: desired?.locate(['metadata', 'name']) };
+function toLostMark(id: string, pair: ResourcePair | undefined): LostMark {
+  const { desired, live } = pair ?? {};
+  const place = desired?.locate(['metadata', 'name']);
+  return { id, address: desired?.address, place, adopter: live === undefined ? desired : undefined };
 }

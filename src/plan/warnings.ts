@@ -257,36 +257,36 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
         one === undefined ? [] : [{ ...one, others: others.length === 0 ? '' : `, as ${others.length} more do` }],
       );
     },
-    say: ({ address, desired, id, has, others }) => ({
+    say: ({ address, adopter, id, has, others }) => ({
       message: `${address} would be created beside ${id}, which has ${has} and no metadata${others}: an earlier apply may have created it`,
-      remedy: `If it is another one, apply. ${formatLostMarkRemedy(id, desired)}`,
+      remedy: `If it is another one, apply. ${formatLostMarkRemedy(id, adopter)}`,
     }),
   }),
   define({
     code: 'mark-lost',
     when: ({ decisions, paired, input: { live, desired } }) =>
       findLostReplacements(decisions, { live, paired, stack: desired.stack.name }),
-    say: ({ address, id }) => ({
+    say: ({ address, id, isCut }) => ({
       message: `${address} stays beside ${id}, which is younger, looks like it, and has no mark: an earlier apply may have replaced it by that one, and delivered its token`,
-      remedy: `If ${id} is not needed, delete it by hand.`,
+      remedy: `Its token may be in use. Once the service keeps metadata, ${isCut ? `delete ${id} by hand, and apply with --rotate ${address} at once` : `set another \`description\`, apply with --rotate ${address}, and delete ${id} by hand`}.`,
     }),
   }),
   define({
     code: 'mark-lost',
     severity: 'error',
     when: ({ decisions, input: { live, desired } }) => findCutMarks(decisions, { live, stack: desired.stack.name }),
-    say: ({ id, desired, what }) => ({
+    say: ({ id, adopter, what }) => ({
       message: `${what}: ${id} has only the beginning of its mark, so the service cuts metadata and cannot be managed`,
-      remedy: formatLostMarkRemedy(id, desired),
+      remedy: formatLostMarkRemedy(id, adopter),
     }),
   }),
   define({
     code: 'mark-lost',
     severity: 'error',
     when: ({ lookAlikes }) => lookAlikes.filter(({ isDoubtful }) => !isDoubtful),
-    say: ({ address, id, desired, has }) => ({
-      message: `${address} is not created: ${id} has ${has} and no metadata, so an earlier apply may have created it, and the service lost its mark`,
-      remedy: `If it is another one, set a \`description\` that it does not have. ${formatLostMarkRemedy(id, desired)}`,
+    say: ({ address, id, adopter, has, done }) => ({
+      message: `${address} is not ${done}: ${id} has ${has} and no metadata, so an earlier apply may have created it, and the service lost its mark`,
+      remedy: `If it is another one, set a \`description\` that it does not have. ${formatLostMarkRemedy(id, adopter)}`,
     }),
   }),
   define({
@@ -447,8 +447,8 @@ function explainKeptAdoption(
   };
 }
 
-function formatLostMarkRemedy(id: string, desired: DesiredResource | undefined): string {
-  const adopt = desired && `, or adopt it: ${formatLifecycleHint(desired, { name: 'adopt', value: id })}`;
+function formatLostMarkRemedy(id: string, adopter: DesiredResource | undefined): string {
+  const adopt = adopter && `, or adopt it: ${formatLifecycleHint(adopter, { name: 'adopt', value: id })}`;
   return `If it is not needed, delete ${id} by hand${adopt ?? ''}`;
 }
 

@@ -433,8 +433,10 @@ describe.each([
       const transport = isRefused ? withoutDeletes(dropping) : dropping;
       const tokens = new Set([token]);
       for (const run of [1, 2, 3, 4]) {
-        const { exitCode } = await workspace.edgewise('apply --yes --rotate Credential/one', { transport });
+        const { exitCode, stdout } = await workspace.edgewise('apply --yes --rotate Credential/one', { transport });
         expect({ run, exitCode }).not.toEqual({ run, exitCode: 0 });
+        if (exitCode === 3) expect(stdout).toMatch(/Credential\/one is not (?:replaced: cr_|created: cr_\w+ has only)/);
+        expect(stdout).not.toContain('adopt it');
         tokens.add(await readFile(join(workspace.folder, 'tokens/one.token'), 'utf8'));
         expect(listIds(workspace, CREDENTIAL)).toContain(old);
         expect(listIds(workspace, CREDENTIAL).length).toBeLessThanOrEqual(3);
@@ -449,6 +451,20 @@ describe.each([
       const { exitCode, stdout } = await workspace.edgewise('plan --detailed-exitcode', { transport });
       expect(exitCode).toBe(0);
       expect(stdout).toContain(`Credential/one stays beside ${left}, which is younger, looks like it`);
+      // The remedy. Beside the beginning of a mark, nothing is created.
+      const rotate = () => workspace.edgewise('apply --yes --rotate Credential/one');
+      if (habit === CUTS_AT_UPDATE) {
+        expect(stdout).toContain(`delete ${left} by hand, and apply with --rotate Credential/one at once`);
+        await sendByHand(workspace, 'DELETE', `/credentials/${left}`);
+        expect(await rotate()).toMatchObject({ exitCode: 0 });
+      } else {
+        expect(stdout).toContain(`apply with --rotate Credential/one, and delete ${left} by hand`);
+        await edit(workspace, CREDENTIAL, { ...spec, description: 'another' });
+        expect(await rotate()).toMatchObject({ exitCode: 0 });
+        await sendByHand(workspace, 'DELETE', `/credentials/${left}`);
+      }
+      const last = await workspace.edgewise('plan --detailed-exitcode');
+      expect(last).toMatchObject({ exitCode: 0, stdout: expect.not.stringContaining('mark-lost') });
     },
   );
 });

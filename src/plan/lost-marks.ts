@@ -83,7 +83,10 @@ export function findLookAlikes(
     const described = (live.resources.get(kind) ?? []).map((one) => ({ one, description: foldDescription(one.spec) }));
     const free = described.filter(({ one }) => isUnmarked(one) && !paired.has(one.id));
     if (free.length === 0) return [];
-    const singles = new Set(listSingles(described.map(({ description }) => description)));
+    // What is replaced has the description as well.
+    const replaced = new Set(ofKind.map(({ pair }) => pair.live?.id));
+    const others = described.filter(({ one }) => !replaced.has(one.id));
+    const singles = new Set(listSingles(others.map(({ description }) => description)));
     const created = ofKind.map(({ form }) => foldDescription(form?.normal ?? {}));
     const telling = new Set(listSingles(created).filter((description) => singles.has(description)));
     return ofKind.flatMap((decision) => {

@@ -418,13 +418,16 @@ describe.each([
   ['when it is created', { store: () => '' }],
 ] as const)('a rotation at a service that begins to drop the mark of a credential %s', (_, habit) => {
   it.each([
-    ['with fields', toSpec(CREDENTIAL, 1), false],
-    ['with fields, that refuses deletes', toSpec(CREDENTIAL, 1), true],
-    ['without fields', {}, false],
+    ['with fields', STAYS, false],
+    ['with fields, that refuses deletes', STAYS, true],
+    ['with fields that change, but for its description', KEEPS_DESCRIPTION, false],
+    ['with fields that change, but for its description, that refuses deletes', KEEPS_DESCRIPTION, true],
+    ['without fields', () => ({}), false],
   ])(
     'leaves one more than there was after four applies, %s, and the next plan names both',
-    async (__, spec, isRefused) => {
+    async (__, how, isRefused) => {
       const workspace = await createStackOf(CREDENTIAL);
+      const spec = how(CREDENTIAL, 1);
       await edit(workspace, CREDENTIAL, spec);
       expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
       const [old = ''] = listIds(workspace, CREDENTIAL).filter((id) => !id.endsWith('aaa'));
@@ -433,6 +436,7 @@ describe.each([
       const transport = isRefused ? withoutDeletes(dropping) : dropping;
       const tokens = new Set([token]);
       for (const run of [1, 2, 3, 4]) {
+        await edit(workspace, CREDENTIAL, how(CREDENTIAL, run));
         const { exitCode, stdout } = await workspace.edgewise('apply --yes --rotate Credential/one', { transport });
         expect({ run, exitCode }).not.toEqual({ run, exitCode: 0 });
         if (exitCode === 3) expect(stdout).toMatch(/Credential\/one is not (?:replaced: cr_|created: cr_\w+ has only)/);
@@ -448,6 +452,7 @@ describe.each([
       expect(left !== undefined).toBe(isAtUpdate || isRefused);
       // A credential without fields and without metadata looks like those of users.
       if (left === undefined || (Object.keys(spec).length === 0 && habit !== CUTS_AT_UPDATE)) return;
+      await edit(workspace, CREDENTIAL, spec);
       const { exitCode, stdout } = await workspace.edgewise('plan --detailed-exitcode', { transport });
       expect(exitCode).toBe(0);
       expect(stdout).toContain(`Credential/one stays beside ${left}, which is younger, looks like it`);

@@ -370,20 +370,21 @@ const LEADING_ZERO = /^[-+]?0[\dxo]\S*$/;
 function checkPlaceholders({ resource }: LintedResource): readonly UncodedFinding[] {
   return listLeaves(resource.spec, ['spec']).flatMap(({ path, value }): readonly UncodedFinding[] => {
     if (typeof value !== 'string' || !value.includes('${')) return [];
-    const found = UNKNOWN_PLACEHOLDER.exec(resource.readSource(path))?.groups?.['name'];
+    const [, found, name] = UNKNOWN_PLACEHOLDER.exec(resource.readSource(path)) ?? [];
     if (found === undefined || !value.includes(`\${${found}}`)) return [];
     const message = `${formatPath(path)} contains \`\${${found}}\`, which edgewise does not fill in`;
     return [
       {
         path,
         message,
-        remedy: `For the value of a variable, write \`\${env:${found}}\`. To send the text itself, write \`$\${${found}}\`.`,
+        remedy: `For the value of a variable, write \`\${env:${name}}\`. To send the text itself, write \`$\${${found}}\`.`,
       },
     ];
   });
 }
 
-const UNKNOWN_PLACEHOLDER = /(?<!\$)\$\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}/;
+/** A placeholder of a shell or of Terraform. Others with dots are of traffic policies, such as `${conn.client_ip}`. */
+const UNKNOWN_PLACEHOLDER = /(?<!\$)\$\{((?:(?:var|local)\.)?([A-Za-z_][A-Za-z0-9_]*))\}/;
 
 interface Leaf {
   readonly path: FieldPath;

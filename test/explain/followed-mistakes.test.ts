@@ -113,6 +113,19 @@ describe('a remedy that is followed', () => {
     expect(await edgewise('validate')).toMatchObject({ exitCode: 0 });
   });
 
+  it('writes a variable of Terraform as one of edgewise, and leaves those of traffic policies alone', async () => {
+    const pool = (text: string) =>
+      STACK + toManifest('WeightedBackend', 'w', { backends: { bkdhr_a: 1 }, description: text });
+    const { edgewise, write } = await createWorkspace({ 'm.yaml': pool(`in ${D}{var.REGION} ${D}{conn.client_ip}`) });
+    const { stdout } = await edgewise('validate');
+    const [, meant = '', said = ''] =
+      /contains `(.+?)`.*\n(?:.*\n)+?.*For the value of a variable, write `(.+?)`/.exec(stdout) ?? [];
+    expect({ meant, said }).toEqual({ meant: `${D}{var.REGION}`, said: `${D}{env:REGION}` });
+    await write({ 'm.yaml': pool(`in ${said} ${D}{conn.client_ip}`) });
+    const { exitCode, stdout: after } = await edgewise('validate --strict --env REGION', { env: { REGION: 'eu' } });
+    expect({ exitCode, after }).toEqual({ exitCode: 0, after: expect.not.stringContaining('unknown-placeholder') });
+  });
+
   const TWO: Readonly<Record<string, string>> = {
     'a/edgewise.yaml': toStack('a') + toEdge('web', 20_001),
     'b/edgewise.yaml': toStack('b') + toEdge('web', 20_002),

@@ -367,7 +367,7 @@ function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): reado
   }
   const at = (index: number) => formatPath([...path, index]);
   const kept = (own: readonly string[], others: readonly string[]) => own.filter((text) => others.includes(text));
-  const isMoved = !isSameJson(kept(before, after), kept(after, before)) && lost.length + found.length === 0;
+  const isReordered = !isSameJson(kept(before, after), kept(after, before)) && lost.length + found.length === 0;
   return [
     ...lost
       .filter((one) => !changed.has(one))
@@ -376,7 +376,7 @@ function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): reado
     ...found
       .filter((one) => !taken.has(one))
       .map(({ rule, index }) => createRuleFact('rule-added', at(index), undefined, rule)),
-    ...(isMoved ? [createRuleFact('rules-reordered', formatPath(path), from, to)] : []),
+    ...(isReordered ? [createRuleFact('rules-reordered', formatPath(path), from, to)] : []),
   ];
 }
 

@@ -111,7 +111,7 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
     send: async (writes) => {
       await runWrites(writes, {
         ended,
-        accepts: (one, needed) => needed.outcome === 'applied' || canFollowFailure(one, needed, write),
+        mayFollow: (one, needed) => needed.outcome === 'applied' || canFollowFailure(one, needed, write),
         perform: async (one, limit) => write.judge(await performWrite(one, write, limit)),
         onEnded: tell,
       });

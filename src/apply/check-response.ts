@@ -253,13 +253,13 @@ export function findRejectedField(
  * before they were sent, so an index in the response does not match the manifest.
  */
 function keepKnown(root: FieldType, path: FieldPath): FieldPath {
-  const known: (string | number)[] = [];
+  const steps: (string | number)[] = [];
   let type: FieldType | undefined = root;
   for (const step of path) {
     if (type.type === 'list' && type.unordered) break;
     type = findMemberType(type, step);
     if (type === undefined) break;
-    known.push(step);
+    steps.push(step);
   }
-  return known;
+  return steps;
 }

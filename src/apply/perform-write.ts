@@ -268,8 +268,8 @@ async function sendCreate(write: CreateWrite, context: WriteContext): Promise<Ou
     sleep: settle.duplicates.sleep,
   });
   if (result === undefined || created === undefined) return createInterrupted(write);
-  if ('found' in result) return acceptFound(created, result.found, context);
-  return acceptAnswer({ ...created, judged }, result.answer.answer ?? {}, context);
+  if ('found' in result) return checkFoundCreation(created, result.found, context);
+  return checkAnsweredCreation({ ...created, judged }, result.answer.answer ?? {}, context);
 }
 
 /** `judged`: `undefined` if the response has no valid id. */
@@ -278,10 +278,10 @@ interface AnsweredCreation extends SentCreation {
 }
 
 /**
- * Accepts a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
+ * Checks a resource that a look-up found after its creation got no response. If the kind has a token, the write fails:
  * the token was lost with the response, and only a new credential can replace it.
  */
-async function acceptFound(created: SentCreation, live: LiveResource, context: WriteContext): Promise<Outcome> {
+async function checkFoundCreation(created: SentCreation, live: LiveResource, context: WriteContext): Promise<Outcome> {
   const { write, request } = created;
   context.creations.known.add(live.id);
   const [field] = getKind(write.kind).oneTimeFields;
@@ -302,7 +302,11 @@ async function acceptFound(created: SentCreation, live: LiveResource, context: W
  * credential that differs from the request: its token is not delivered. If the delivery fails, the credential was created all the same: the write that
  * records the delivery fails. If the response is not known to be that to this creation, nothing follows from it.
  */
-async function acceptAnswer(created: AnsweredCreation, answer: JsonObject, context: WriteContext): Promise<Outcome> {
+async function checkAnsweredCreation(
+  created: AnsweredCreation,
+  answer: JsonObject,
+  context: WriteContext,
+): Promise<Outcome> {
   const { write, request } = created;
   const [field] = getKind(write.kind).oneTimeFields;
   const token = field === undefined ? undefined : findText(answer[field]);

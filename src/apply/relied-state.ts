@@ -138,10 +138,10 @@ function readShown(
 
 /** Of a module that the resource itself does not show, the path of the module. */
 function createPath(kind: Kind, { address, ids: planned, module }: Write, ids: CreatedIds): string {
-  const known = planned ?? { id: assertDefined(ids.get(address), `id of ${address}`) };
+  const idsInPath = planned ?? { id: assertDefined(ids.get(address), `id of ${address}`) };
   return kind.role === 'attached' && module !== undefined
-    ? toModulePath(kind, known, module)
-    : toResourcePath(kind, known);
+    ? toModulePath(kind, idsInPath, module)
+    : toResourcePath(kind, idsInPath);
 }
 
 const METADATA = 'metadata';
@@ -203,10 +203,10 @@ function checkMark(write: Write, { mark }: LiveResource, { kind, change, ids, si
     .filter(({ pending }) => listUnresolvedAddresses(kind, pending).every((address) => ids.has(address)))
     // The time of a retirement is not compared.
     .map((draft) => completeMarkDraft(kind, draft, { created: ids, now: new Date(0) }));
-  const known: readonly (Mark | undefined)[] = write.ids === undefined ? own : [change.live?.mark, ...own];
-  const isKnown = known.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
+  const knownMarks: readonly (Mark | undefined)[] = write.ids === undefined ? own : [change.live?.mark, ...own];
+  const isKnown = knownMarks.some((one) => isEqualMark(one, mark) || isDeliveredSince(write, one, mark));
   if (isKnown || (change.action === 'release' && mark === undefined)) return;
-  const isNowProtected = mark?.protect === true && known.every((one) => one?.protect !== true);
+  const isNowProtected = mark?.protect === true && knownMarks.every((one) => one?.protect !== true);
   throw createStaleError(isNowProtected ? NOW_PROTECTED : OTHER_MARK);
 }
 
@@ -232,10 +232,10 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     const now = omitIgnoredParts(left, live)[name];
     // A service that shows no value of a required field in its list may show it here.
     if (now === undefined || (kind.fields[name]?.required && change.live?.spec?.[name] === null)) continue;
-    const known = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
+    const knownValues = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
     const isAsPlanned = (value: Json | undefined) =>
       value !== undefined && listChangedFields(kind, { [name]: value }, { [name]: now }).length === 0;
-    if (known.some(isAsPlanned)) continue;
+    if (knownValues.some(isAsPlanned)) continue;
     const planned = change.live?.spec?.[name];
     const from = planned === undefined ? 'not known' : formatComparedValue(planned);
     throw createStaleError(`${name} was ${from} and is ${formatComparedValue(live[name] ?? null)} now`);

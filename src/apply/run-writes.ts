@@ -7,7 +7,7 @@ export interface WriteRunCallbacks {
   /** Outcomes of earlier writes, on which these writes may depend. Those of these writes are added. */
   readonly ended: Map<WriteId, Outcome>;
   /** Whether a write can start, given the outcome of one of its dependencies. */
-  readonly accepts: (write: Write, needed: Outcome) => boolean;
+  readonly mayFollow: (write: Write, needed: Outcome) => boolean;
   /**
    * Performs one write whose dependencies have succeeded. Never rejects because of the service or the network. Each
    * attempt takes a slot of `limit`, so that others can start while the write waits for its next attempt.
@@ -36,13 +36,13 @@ const MAX_UNDER_WAY = 64;
 /** Runs writes in the order of their dependencies. */
 async function runPart(
   writes: readonly Write[],
-  { ended, accepts, perform, onEnded }: WriteRunCallbacks,
+  { ended, mayFollow, perform, onEnded }: WriteRunCallbacks,
 ): Promise<void> {
   assertOrder(writes, ended);
   const limit = createConcurrencyLimiter(MAX_UNDER_WAY);
   const run = async (write: Write, needed: readonly (Outcome | Promise<Outcome> | undefined)[]): Promise<Outcome> => {
     const outcomes = (await Promise.all(needed)).filter((one) => one !== undefined);
-    const failed = outcomes.filter((one) => !accepts(write, one));
+    const failed = outcomes.filter((one) => !mayFollow(write, one));
     const outcome = createSkipped(write, failed) ?? (await perform(write, limit));
     ended.set(write.id, outcome);
     onEnded(outcome);

@@ -49,8 +49,8 @@ export function createApiError(failed: FailedResponse): ApiError {
 
 function formatFailure(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {
   const { status, code, operationId, details } = facts;
-  const known = { ...details, ...omitUndefined({ operation_id: operationId }) };
-  const more = Object.entries(known).map(([name, value]) => `${name}: ${value}`);
+  const named = { ...details, ...omitUndefined({ operation_id: operationId }) };
+  const more = Object.entries(named).map(([name, value]) => `${name}: ${value}`);
   const head = [String(status), ...(code === undefined ? [] : [code])].join(' ');
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
@@ -200,18 +200,18 @@ interface NewTokenRedactor {
 
 /** Finds the newest tokens of credentials wherever else the service says them, such as in a message of an error. */
 function createNewTokenRedactor(): NewTokenRedactor {
-  const known: string[] = [];
+  const tokens: string[] = [];
   return {
     note: (response) => {
       const found = ONE_TIME_FIELDS.flatMap((name): readonly [string, string][] => {
         const value = isJsonObject(response) ? response[name] : undefined;
         return typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [[name, value]] : [];
       });
-      known.push(...found.map(([, token]) => token));
-      known.splice(0, known.length - MAX_NEW_TOKENS);
+      tokens.push(...found.map(([, token]) => token));
+      tokens.splice(0, tokens.length - MAX_NEW_TOKENS);
       return Object.fromEntries(found);
     },
-    redact: (text) => known.reduce((left, token) => left.replaceAll(token, '[token]'), text),
+    redact: (text) => tokens.reduce((left, token) => left.replaceAll(token, '[token]'), text),
   };
 }
 
@@ -343,16 +343,18 @@ export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 
   if (request.signal?.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listErrorCauses(error);
-  const known = chain
+  const knownError = chain
     .map(({ code, name, message }) => KNOWN_ANSWERS[message] ?? KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
     .find((found) => found !== undefined);
   // After a semicolon, Node advises on its own options, which a program that is installed does not take.
   const detail = chain
     .find(({ message }) => message !== '' && message !== 'fetch failed')
     ?.message.replace(/; if the root CA .*$/, '');
-  const said = [known?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');
-  const Type = known?.isTimeout ? TimeoutError : NetworkError;
-  const { isUnsent = false, isFinal = false } = known ?? {};
+  const said = [knownError?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(
+    ' ',
+  );
+  const Type = knownError?.isTimeout ? TimeoutError : NetworkError;
+  const { isUnsent = false, isFinal = false } = knownError ?? {};
   return new Type(`${request.method} ${request.url}: ${said}`, { cause: error, isUnsent, isFinal });
 }
 

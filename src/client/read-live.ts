@@ -57,9 +57,9 @@ async function readKind(
   stop: AbortController,
 ): Promise<readonly LiveResource[]> {
   const list = await client.list(kind, stop);
-  const known = READ.get(list) ?? readResources(client, kind, list);
-  READ.set(list, known);
-  return known;
+  const resources = READ.get(list) ?? readResources(client, kind, list);
+  READ.set(list, resources);
+  return resources;
 }
 
 /** Caches the live resources of each list, because several stacks may share one list. */
@@ -90,7 +90,7 @@ async function readUnlisted(
   listed: ReadonlyMap<string, readonly LiveResource[]>,
   stop: AbortController,
 ): Promise<readonly LiveResource[]> {
-  const known = new Set([...listed.values()].flat().map(({ id }) => id));
+  const listedIds = new Set([...listed.values()].flat().map(({ id }) => id));
   const managed = [...listed.values()].flat().filter(({ mark }) => mark !== undefined);
   const referred = managed.flatMap(({ kind, spec }) => listReferences(getKind(kind), spec));
   const missing = new Map<string, Kind>();
@@ -98,7 +98,7 @@ async function readUnlisted(
     const kind = listKindsOfReferenceType(type).find(
       (one) => listed.has(one.name) && isIdOf({ prefixes: [one.idPrefix] }, value),
     );
-    if (kind !== undefined && !known.has(value)) missing.set(value, kind);
+    if (kind !== undefined && !listedIds.has(value)) missing.set(value, kind);
   }
   const read = await Promise.all(
     [...missing].slice(0, MAX_UNLISTED).map(([id, kind]) => readOne(client, { kind, id }, stop)),

@@ -111,16 +111,16 @@ interface PathFields {
 
 function listFacts(kind: Kind, { steps, fields, field }: PathFields): readonly PageFact[] {
   const [first = field] = fields;
-  const isStated = kind.specFields.some(([name]) => name === steps[0]);
+  const isSpecField = kind.specFields.some(([name]) => name === steps[0]);
   const lifecycle = first.lifecycle === 'mutable' ? field.lifecycle : first.lifecycle;
   const fallback = describeDefault(field);
   return [
     ['Type', describeType(field.type)],
     ...listExampleFacts(field.type),
     ['Lifecycle', LIFECYCLES[lifecycle]],
-    ...(isStated ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
+    ...(isSpecField ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
     ...(fallback === '' ? [] : ([['Default', fallback]] as const)),
-    ...(isStated ? ([['A change', describeExampleChange(kind, lifecycle)]] as const) : []),
+    ...(isSpecField ? ([['A change', describeExampleChange(kind, lifecycle)]] as const) : []),
     ...listModuleFacts(steps, first),
     ...listInterfaceFacts(kind, { steps, fields, field }),
     ...listBehaviourFacts(kind, field),
@@ -231,9 +231,9 @@ function describeRole({ role }: Kind): string {
 
 /** Creates a comparison for sorting: fields that a manifest can set come first. */
 function createFieldOrder(
-  stated: readonly string[],
+  namesInManifest: readonly string[],
 ): (left: readonly [string, Field], right: readonly [string, Field]) => number {
-  return ([left], [right]) => Number(stated.includes(right)) - Number(stated.includes(left));
+  return ([left], [right]) => Number(namesInManifest.includes(right)) - Number(namesInManifest.includes(left));
 }
 
 /**
@@ -328,9 +328,9 @@ function indexMembers(schema: JsonObject): ReadonlyMap<string, SchemaMember> {
     const { properties, required, additionalProperties: rest, items } = alternative;
     if (isJsonObject(items)) return [...indexMembers(items)];
     const names = isJsonArray(required) ? required : [];
-    const stated = isJsonObject(properties) ? Object.entries(properties) : [];
+    const named = isJsonObject(properties) ? Object.entries(properties) : [];
     const any = isJsonObject(rest) && Object.keys(rest).length > 0 ? [[ANY_NAME, rest] as const] : [];
-    return [...stated, ...any].flatMap(([name, member]) =>
+    return [...named, ...any].flatMap(([name, member]) =>
       isJsonObject(member) ? [[name, { schema: member, isRequired: names.includes(name) }] as const] : [],
     );
   });

@@ -109,15 +109,15 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   );
   const stack = renderStackDocument(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
-    const text = renderManifestDocument(createManifest(resource, resource.stated, (id) => id));
+    const text = renderManifestDocument(createManifest(resource, resource.minimal, (id) => id));
     return { resource, finding: findExportFinding(resource, { text, stack }) };
   });
   const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
   const faulty = checked.flatMap(({ resource: { kind, live }, finding }): SkippedResource[] =>
     finding === undefined ? [] : [{ kind: kind.name, id: live.id, reason: finding }],
   );
-  const known = listDescribedByName(chosen, described, options.only);
-  const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...faulty, ...known]);
+  const describedByName = listDescribedByName(chosen, described, options.only);
+  const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...faulty, ...describedByName]);
   const loose = listLooseReferences(kept, live);
   const ofStacks = findResourcesOfOtherStacks(live, options.stack);
   const externals = nameExternals(kept, { state, described, loose, ofStacks, stack: options.described });
@@ -162,8 +162,8 @@ function createSelection(only: readonly string[] = []): (resource: Identity) => 
 }
 
 function listUnknown(only: readonly string[] = [], found: readonly Identity[]): readonly string[] {
-  const known = new Set(found.flatMap(({ id, address }) => [id, address ?? '']));
-  return only.filter((word) => (findOwnedKindOfId(word) !== undefined || isAddress(word)) && !known.has(word));
+  const foundWords = new Set(found.flatMap(({ id, address }) => [id, address ?? '']));
+  return only.filter((word) => (findOwnedKindOfId(word) !== undefined || isAddress(word)) && !foundWords.has(word));
 }
 
 /** What is asked for by its id or address, although a manifest describes it. */
@@ -188,8 +188,8 @@ interface LooseReference {
 
 function listLooseReferences(resources: readonly NamedResource[], live: LiveState): readonly LooseReference[] {
   const ids = new Set([...live.resources.values()].flat().map(({ id }) => id));
-  return resources.flatMap(({ kind, name, stated }) =>
-    listReferences(kind, stated).flatMap(({ path, value: id }) => {
+  return resources.flatMap(({ kind, name, minimal }) =>
+    listReferences(kind, minimal).flatMap(({ path, value: id }) => {
       const isRead = live.resources.has(findOwnedKindOfId(id)?.name ?? '');
       return isRead && !ids.has(id) ? [{ address: toAddress(kind.name, name), path: formatPath(path), id }] : [];
     }),
@@ -220,7 +220,7 @@ interface NamedResource {
   readonly name: string;
   readonly live: LiveResource;
   /** The spec without fields that have their default. References are still ids of live resources, not addresses. */
-  readonly stated: Spec;
+  readonly minimal: Spec;
   readonly isProtected: boolean;
 }
 
@@ -253,7 +253,7 @@ function nameResources(
           live,
           name,
           isProtected: own?.protect === true,
-          stated: nameHiddenValues(name, minimizeFields(kind.specFields, live.spec)),
+          minimal: nameHiddenValues(name, minimizeFields(kind.specFields, live.spec)),
         };
       })
       .sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -320,12 +320,12 @@ function nameExternals(
   resources: readonly NamedResource[],
   { state, described, loose, ofStacks, stack }: KnownNames,
 ): ExternalNames {
-  const known = new Set([
+  const knownIds = new Set([
     ...resources.map(({ live }) => live.id),
     ...described.references.keys(),
     ...loose.map(({ id }) => id),
   ]);
-  const exported = new Set(resources.flatMap(listReferredIds).filter((id) => !known.has(id)));
+  const exported = new Set(resources.flatMap(listReferredIds).filter((id) => !knownIds.has(id)));
   const inState = (state?.otherKinds ?? [])
     .map(classifyInstance)
     .flatMap((one) => (one.use === 'external' ? [one.id] : []));
@@ -343,9 +343,9 @@ function nameExternals(
 }
 
 /** What the document of a resource has of it, by the names that a Terraform state uses. */
-function toWrittenDocument({ kind, name, live: { id }, stated }: NamedResource): WrittenDocument {
+function toWrittenDocument({ kind, name, live: { id }, minimal }: NamedResource): WrittenDocument {
   const names = kind.role === 'owned' ? { id: 'lifecycle.adopt' } : {};
-  return { address: toAddress(kind.name, name), id, values: { id, ...stated }, names };
+  return { address: toAddress(kind.name, name), id, values: { id, ...minimal }, names };
 }
 
 function listWrittenExternals({ externals, exported }: ExternalNames): readonly WrittenDocument[] {
@@ -370,9 +370,9 @@ function createDocuments(
   const named = [...externals].filter(([id]) => exported.has(id));
   for (const [id, name] of named) addresses.set(id, toAddress('External', name));
   const documents = resources.map((resource) => {
-    const { kind, name, stated } = resource;
+    const { kind, name, minimal } = resource;
     const toName = (id: string) => addresses.get(id) ?? id;
-    const spec = mapReferredIds(kind, stated, toName);
+    const spec = mapReferredIds(kind, minimal, toName);
     return {
       kind: kind.name,
       name,
@@ -401,9 +401,9 @@ function createExternals(
     }));
 }
 
-function listReferredIds({ kind, stated }: NamedResource): readonly string[] {
+function listReferredIds({ kind, minimal }: NamedResource): readonly string[] {
   const ids: string[] = [];
-  mapReferredIds(kind, stated, (id) => {
+  mapReferredIds(kind, minimal, (id) => {
     ids.push(id);
     return id;
   });
@@ -459,15 +459,15 @@ function readIgnored(kind: Kind, mark: Mark | undefined, toName: (id: string) =>
 }
 
 /** Returns the lines of the comment above a document: facts that the document itself cannot express. */
-function createComment({ kind, name, stated }: NamedResource, loose: readonly LooseReference[]): readonly string[] {
+function createComment({ kind, name, minimal }: NamedResource, loose: readonly LooseReference[]): readonly string[] {
   const secrets = kind.oneTimeFields.map(
     (name) =>
       `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it does not change it.`,
   );
   const times = kind.validity === undefined ? [] : [RENEWAL];
   const isBare =
-    kind.role === 'attached' && kind.specFields.every(([name, { required }]) => required || !(name in stated));
-  const variables = listVariablesToSet([stated]);
+    kind.role === 'attached' && kind.specFields.every(([name, { required }]) => required || !(name in minimal));
+  const variables = listVariablesToSet([minimal]);
   const unset = variables.length === 0 ? [] : [`Secret values are not exported. Set ${variables.join(', ')}.`];
   const missing = loose
     .filter(({ address }) => address === toAddress(kind.name, name))
@@ -503,7 +503,7 @@ function createPreface(
     ...[...others].map(([stack, all]) => `Left out: what belongs to the stack ${stack} (${all.length}).`),
   ];
   const hasAttached = kept.some(({ kind }) => kind.role === 'attached');
-  const variables = listVariablesToSet(kept.map(({ stated }) => stated));
+  const variables = listVariablesToSet(kept.map(({ minimal }) => minimal));
   const offered = variables.map((name) => `--secret ${name}`).join(' ');
   const unset = variables.length === 0 ? [] : [`Set these variables, and offer them: ${offered}.`];
   const noted = notes.flatMap((note) =>
@@ -551,8 +551,10 @@ function chooseResources(
 ): ExportSelection {
   const all = [...live.resources.values()].flat().sort(compareByAge);
   const owned = Map.groupBy(stack === undefined ? [] : listOwned(live, stack), ({ address }) => address);
-  const kept = new Map(Array.from(owned, ([address, same]) => [address, findKept(same.map((one) => one.live))]));
-  const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, kept) }));
+  const keptByAddress = new Map(
+    Array.from(owned, ([address, same]) => [address, findKept(same.map((one) => one.live))]),
+  );
+  const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, keptByAddress) }));
   const exportable = reasons.filter(({ reason }) => reason === undefined).map(({ resource }) => resource);
   const isWanted = ({ mark, id }: LiveResource) => state === undefined || mark !== undefined || state.managed.has(id);
   return {
@@ -573,11 +575,11 @@ function findKept(marked: readonly LiveResource[]): LiveResource | undefined {
   return first && sortByPrecedence(getKind(first.kind), marked)[0];
 }
 
-/** `kept`: by address, the resource of the stack that a plan keeps. */
+/** `keptByAddress`: by address, the resource of the stack that a plan keeps. */
 function findReason(
   resource: LiveResource,
   stack: string | undefined,
-  kept: ReadonlyMap<Address, LiveResource | undefined>,
+  keptByAddress: ReadonlyMap<Address, LiveResource | undefined>,
 ): string | undefined {
   const { kind, mark, markError } = resource;
   if (markError !== undefined) return `its mark cannot be read: ${markError}`;
@@ -585,7 +587,7 @@ function findReason(
   const address = toAddress(kind, mark.name);
   if (stack === undefined || !isOwnedBy(resource, stack)) return `it belongs to the stack ${mark.stack}, as ${address}`;
   if (isRefusalRecord(resource)) return `it only records that the service refused to create ${address} as requested`;
-  const owner = kept.get(address);
+  const owner = keptByAddress.get(address);
   return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${address}`;
 }
 

@@ -41,8 +41,8 @@ function hasMergeKey(value: Json): boolean {
  * have a default, because an empty mapping would look like a missing value.
  */
 function minimizeObject(type: ObjectType, value: JsonObject): JsonObject {
-  const stated = minimizeFields(listFields(type, value), value);
-  if (Object.keys(stated).length > 0) return stated;
+  const minimal = minimizeFields(listFields(type, value), value);
+  if (Object.keys(minimal).length > 0) return minimal;
   return Object.fromEntries(
     Object.entries(type.fields).flatMap(([name, field]): [string, Json][] =>
       field.default === undefined ? [] : [[name, value[name] ?? field.default]],

@@ -133,9 +133,9 @@ export function resolveWritePath(
   const { cwd, roots, uid } = boundary;
   const whole = resolve(cwd, path);
   if (roots === undefined && isDevice(whole)) return { real: whole };
-  const foreign = findFileReplaceableByOthers(whole, uid);
-  if (foreign !== undefined)
-    return { finding: foreign === whole ? BY_ANOTHER : `is in ${foreign}, which ${BY_ANOTHER}` };
+  const replaceable = findFileReplaceableByOthers(whole, uid);
+  if (replaceable !== undefined)
+    return { finding: replaceable === whole ? BY_ANOTHER : `is in ${replaceable}, which ${BY_ANOTHER}` };
   const links: string[] = [];
   // The path is resolved once: it may be replaced by a link at any time.
   const real = resolveEachLink(whole, { most: MAX_PATH_FOLDERS, onLink: (link) => links.push(link) });

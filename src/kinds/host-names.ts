@@ -4,7 +4,7 @@
 const PLAIN = /^[\w.-]*$/;
 
 /** An ASCII character that no host name contains. `URL` would end or decode the name there. */
-const FOREIGN = /[^\w.\-\u0080-\u{10ffff}]/u;
+const IN_NO_HOST_NAME = /[^\w.\-\u0080-\u{10ffff}]/u;
 
 /**
  * Returns a host name in lower case, with the A-label of each label that is not ASCII. `undefined` if a label has none.
@@ -12,7 +12,7 @@ const FOREIGN = /[^\w.\-\u0080-\u{10ffff}]/u;
  */
 export function toAsciiHostName(name: string): string | undefined {
   if (PLAIN.test(name)) return name.toLowerCase();
-  if (FOREIGN.test(name)) return undefined;
+  if (IN_NO_HOST_NAME.test(name)) return undefined;
   const labels = name.split('.').map(toAsciiLabel);
   return labels.every((label) => label !== undefined) ? labels.join('.') : undefined;
 }

@@ -27,8 +27,8 @@ export function normalizeSpec(kind: Kind, spec: Spec): Spec {
 
 /** A field whose default the service chooses stays absent. */
 function normalizeFields(fields: readonly NamedField[], values: JsonObject): JsonObject {
-  const stated = fields.filter(([name, { serviceDefault }]) => !serviceDefault || !isUnset(values[name]));
-  return Object.fromEntries(stated.map(([name, field]) => [name, normalizeField(field, values[name])]));
+  const compared = fields.filter(([name, { serviceDefault }]) => !serviceDefault || !isUnset(values[name]));
+  return Object.fromEntries(compared.map(([name, field]) => [name, normalizeField(field, values[name])]));
 }
 
 /** Whether a value means the same as no value in a field of any type. */

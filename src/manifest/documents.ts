@@ -280,8 +280,8 @@ function withoutOptionalNulls(kind: string, value: JsonObject): JsonObject {
     return rest;
   }
   const table = findKind(kind);
-  const stated = table !== undefined && isJsonObject(spec) ? omitOptionalNullsFromSpec(table, spec) : spec;
-  return stated === undefined ? value : { ...value, spec: stated };
+  const withoutNulls = table !== undefined && isJsonObject(spec) ? omitOptionalNullsFromSpec(table, spec) : spec;
+  return withoutNulls === undefined ? value : { ...value, spec: withoutNulls };
 }
 
 function createManifestDocument(
@@ -319,8 +319,8 @@ function findHeaderTextFinding(name: string, value: Json | undefined): Finding |
 
 function findKindFinding({ kind, apiVersion, metadata }: JsonObject): Finding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
-  const isForeign = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
-  const what = isForeign ? `${kind} of ${apiVersion}` : kind;
+  const isOfOtherTool = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
+  const what = isOfOtherTool ? `${kind} of ${apiVersion}` : kind;
   return {
     code: 'unknown-kind',
     message: `${what} is not a kind of edgewise`,

@@ -467,11 +467,11 @@ export function isFileOfOtherTool(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = toBuffer(bytes).toString('utf8');
   const json = /\.json$/i.test(name) && checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
-  if (json !== undefined) return isForeignJson(json);
+  if (json !== undefined) return isJsonOfOtherTool(json);
   return !ANY_FIELD.test(text) && OTHER_FIELD.test(text);
 }
 
-function isForeignJson(json: Json): boolean {
+function isJsonOfOtherTool(json: Json): boolean {
   if (isJsonArray(json)) return json.length > 0 && json.every((member) => isJsonObject(member) && !hasField(member));
   return isJsonObject(json) && !hasField(json);
 }

@@ -134,13 +134,13 @@ function resolve(reference: DocumentReference, resolution: Resolution, report: R
     return value;
   }
   const id = resolution.ids.get(value);
-  const foreign = resolution.crossStackReferences.get(value);
-  const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
+  const crossStack = resolution.crossStackReferences.get(value);
+  const kind = crossStack === undefined ? target.kind : (parseAddress(crossStack.resource)?.kind ?? '');
   const fits =
     kind === 'External'
       ? id === undefined || isIdOf(type, id)
       : listKindsOfReferenceType(type).some(({ name }) => name === kind);
-  if (!fits) report(createWrongFinding(reference, id ?? foreign?.resource, resolution));
+  if (!fits) report(createWrongFinding(reference, id ?? crossStack?.resource, resolution));
   return fits ? (id ?? value) : value;
 }
 
@@ -222,8 +222,8 @@ interface ResolvableIds {
  * documents may contain the address of another one. So documents form chains, and a chain can be a circle.
  */
 export function resolveWrittenIds(index: DocumentsByAddress): ResolvableIds {
-  const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
-  const ranks = new Map(stating.map(([, document], rank) => [document, rank]));
+  const containing = [...index].filter(([, { kind }]) => mayContainId(kind));
+  const ranks = new Map(containing.map(([, document], rank) => [document, rank]));
   const listNext = (document: ManifestDocument) => [findNext(document, index)].filter((next) => next !== undefined);
   const { ordered, circles } = sort(ranks.keys(), listNext);
   const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
@@ -237,15 +237,15 @@ export function resolveWrittenIds(index: DocumentsByAddress): ResolvableIds {
       ? []
       : [createCircleFinding([first, ...(findWay(first, first, listNext) ?? [])], others)];
   });
-  const ids = stating.flatMap(([address, document]): [Address, string][] => {
+  const ids = containing.flatMap(([address, document]): [Address, string][] => {
     const id = findValidId(ends.get(document));
     return id === undefined ? [] : [[address, id]];
   });
-  const foreign = stating.flatMap(([address, document]): [Address, CrossStackReference][] => {
+  const crossStackIds = containing.flatMap(([address, document]): [Address, CrossStackReference][] => {
     const resource = readCrossStackReference(ends.get(document));
     return resource === undefined ? [] : [[address, resource]];
   });
-  return { ids: new Map(ids), crossStackReferences: new Map(foreign), cycles };
+  return { ids: new Map(ids), crossStackReferences: new Map(crossStackIds), cycles };
 }
 
 function readCrossStackReference(document: ManifestDocument | undefined): CrossStackReference | undefined {
@@ -257,16 +257,16 @@ function readCrossStackReference(document: ManifestDocument | undefined): CrossS
 }
 
 function findNext(document: ManifestDocument, index: DocumentsByAddress): ManifestDocument | undefined {
-  const id = findStatedId(document);
+  const id = findWrittenId(document);
   return id !== undefined && isAddress(id) ? index.get(id) : undefined;
 }
 
-function mayStateId(kind: string): boolean {
+function mayContainId(kind: string): boolean {
   return kind === 'External' || findKind(kind)?.role === 'attached';
 }
 
-function findStatedId({ kind, value }: ManifestDocument): string | undefined {
-  if (!mayStateId(kind)) return undefined;
+function findWrittenId({ kind, value }: ManifestDocument): string | undefined {
+  if (!mayContainId(kind)) return undefined;
   const { spec } = value;
   const id = isJsonObject(spec) ? spec['id'] : undefined;
   return typeof id === 'string' ? id : undefined;
@@ -276,7 +276,7 @@ const ANY_ID = { prefixes: listAllIdPrefixes() };
 
 /** Returns the id in a document. `undefined` if the id is missing or invalid. */
 function findValidId(document: ManifestDocument | undefined): string | undefined {
-  const id = document === undefined ? undefined : findStatedId(document);
+  const id = document === undefined ? undefined : findWrittenId(document);
   return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
 }
 

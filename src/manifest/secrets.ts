@@ -26,14 +26,14 @@ export function redactSource(
   const found = secrets.find(source.text);
   if (found === undefined) return { text: source, held: undefined };
   const text = createSourceText(source.file, createYamlText(secrets.redact(source.text, REPLACEMENT)));
-  const held: Diagnostic = {
+  const diagnostic: Diagnostic = {
     code: 'secret-in-manifest',
     severity: 'error',
     message: `${source.file} contains ${found.name}`,
     remedy: RUN_SECRET_REMEDY,
     place: text.toPlace(found.index),
   };
-  return { text, held };
+  return { text, held: diagnostic };
 }
 
 /** A secret that a document would contain once its variables and files are filled in. */

@@ -56,9 +56,9 @@ export function readFormerNames({ metadata = null }: JsonObject): readonly strin
 }
 
 function readLintSettings(layers: readonly SettingsLayer[]): LintSettings {
-  const stated = LINT_RULE_IDS.map((id) => [id, getDocumentSetting(id, layers)] as const);
+  const levels = LINT_RULE_IDS.map((id) => [id, getDocumentSetting(id, layers)] as const);
   return {
-    severities: Object.fromEntries(stated.filter(([, severity]) => severity !== undefined)),
+    severities: Object.fromEntries(levels.filter(([, severity]) => severity !== undefined)),
     maxValidityMs: getDocumentSetting('maxValidity', layers) ?? 0,
     celVariables: getDocumentSetting('celVariables', layers) ?? [],
   };

@@ -153,10 +153,10 @@ export function countResourcesByOwner({ changes, kinds, unowned }: Drift): Owner
   const isOurs = ({ live, kind, state }: DriftedChange) =>
     live !== undefined && state !== 'unowned' && kinds.includes(kind);
   const owned = changes.filter(isOurs).length;
-  const foreign = unowned.filter(({ stack }) => stack !== undefined).length;
-  const unmanaged = unowned.length - foreign;
-  const all = owned + foreign + unmanaged;
-  return { owned, ofOtherStacks: foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
+  const ofOtherStacks = unowned.filter(({ stack }) => stack !== undefined).length;
+  const unmanaged = unowned.length - ofOtherStacks;
+  const all = owned + ofOtherStacks + unmanaged;
+  return { owned, ofOtherStacks, unmanaged, share: all === 0 ? 1 : (owned + ofOtherStacks) / all };
 }
 
 export function countDriftStates({ changes }: Pick<Drift, 'changes'>): Readonly<Record<DriftState, number>> {

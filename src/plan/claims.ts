@@ -181,7 +181,7 @@ function listConflictOf(
       address,
       isLate,
       isByKept: owner.isByKept,
-      why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLoss(resource, decision)}`,
+      why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLostMark(resource, decision)}`,
       remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
       place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
     },
@@ -222,7 +222,7 @@ function describeOwner({ kind, mark }: LiveResource): string {
 }
 
 /** What it means that the holder of a unique value has all fields of a new resource, and no metadata. */
-function describeLoss(holder: LiveResource, { action, pair: { kind }, form }: ChangeDecision): string {
+function describeLostMark(holder: LiveResource, { action, pair: { kind }, form }: ChangeDecision): string {
   const isSame = holder.kind === kind.name && form !== undefined && hasSameFields(kind, holder.spec, form.normal);
   if (action !== 'create' || !isSame || !isUnmarked(holder)) return '';
   return ', with the same fields and no metadata: if an apply created it, the service lost its mark and cannot be managed';

@@ -45,9 +45,9 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     const beside = findBeside(change);
     const compared = beside === undefined ? change : compareWithBeside(change, beside, stack);
     const validity = found === undefined ? {} : pickValidity(found);
-    const isStartStated = hasStart(change, desired?.resources.get(change.address)?.spec ?? {});
+    const isStartSet = hasStart(change, desired?.resources.get(change.address)?.spec ?? {});
     const dangers = [
-      ...listValidityDangers({ kind: change.kind, ...validity }, { now, isStartStated }),
+      ...listValidityDangers({ kind: change.kind, ...validity }, { now, isStartSet }),
       ...listDangers(compared, beside ?? found),
     ];
     const owner = change.owner ?? change.live?.mark?.owner;

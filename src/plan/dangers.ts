@@ -368,12 +368,12 @@ function listLostTargets(kind: Kind, spec: Spec, { resources }: LiveState): read
  */
 export function listValidityDangers(
   { kind, validFrom, validUntil }: Pick<DriftedChange, 'kind' | 'validFrom' | 'validUntil'>,
-  { now, isStartStated }: { readonly now: Date; readonly isStartStated: boolean },
+  { now, isStartSet }: { readonly now: Date; readonly isStartSet: boolean },
 ): readonly Danger[] {
   const { validity } = getKind(kind);
   if (validUntil !== undefined && Date.parse(validUntil) <= now.getTime())
     return [{ group: 'secrets', danger: 'ended', path: validity?.until ?? '', from: validUntil }];
-  if (validFrom !== undefined && !isStartStated && Date.parse(validFrom) > now.getTime())
+  if (validFrom !== undefined && !isStartSet && Date.parse(validFrom) > now.getTime())
     return [{ group: 'secrets', danger: 'not-valid-yet', path: validity?.after ?? '', from: validFrom }];
   return [];
 }

@@ -48,8 +48,13 @@ export function decideChanges(input: PlanInput): DecidedChanges {
   const stack = desired.stack.name;
   const rotate = input.rotate.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack });
-  const kept = input.keptPrunes === undefined ? listKeptAdoptions(decided, input) : listPrunes(decided);
-  return { matched, selected, kept, decisions: decided.filter((decision) => !kept.includes(decision)) };
+  const keptPrunes = input.keptPrunes === undefined ? listKeptAdoptions(decided, input) : listPrunes(decided);
+  return {
+    matched,
+    selected,
+    kept: keptPrunes,
+    decisions: decided.filter((decision) => !keptPrunes.includes(decision)),
+  };
 }
 
 interface MatchedPlan extends ReturnType<typeof matchResources> {
@@ -100,11 +105,11 @@ function listKeptAdoptions(
   const isKept = ({ pair: { address, live } }: ChangeDecision): boolean =>
     live !== undefined && (used.has(live.id) || (isAsAdopted(live) && !allowAdopted.includes(address)));
   for (;;) {
-    const kept = listPrunes(decisions, isKept);
+    const keptPrunes = listPrunes(decisions, isKept);
     const before = used.size;
-    for (const { pair } of kept)
+    for (const { pair } of keptPrunes)
       for (const { value } of listReferences(pair.kind, pair.live?.spec ?? {})) used.add(value);
-    if (used.size === before) return kept;
+    if (used.size === before) return keptPrunes;
   }
 }
 
@@ -118,9 +123,9 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const stack = desired.stack.name;
   const known = new Set<string>(listOwned(live, stack).map(({ address }) => address));
   const excluded = excludeChanges(changes.decisions, input, known);
-  const kept = withoutLeftOut(changes, excluded.leftOut);
-  const skipped = findChangesBlockedByKept(kept, input);
-  const decided = describeDecisions(withoutLeftOut(kept, skipped), input);
+  const changesLeft = withoutLeftOut(changes, excluded.leftOut);
+  const skipped = findChangesBlockedByKept(changesLeft, input);
+  const decided = describeDecisions(withoutLeftOut(changesLeft, skipped), input);
   const isLeftOut = (address = ''): boolean => excluded.leftOut.has(address) || skipped.has(address);
   const isOfManifests = (found: Diagnostic) => found.severity === 'error' && input.diagnostics.includes(found);
   const isOwned = ({ pair }: ChangeDecision): boolean =>

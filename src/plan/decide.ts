@@ -175,10 +175,12 @@ function listLeftToOthers(
   const { written, normal } = computeDesiredSpecForms(kind, desired, undefined, ids);
   return ignore.flatMap((ignored) => {
     const { field, member } = parseIgnoredPart(ignored);
-    const stated = written[field];
-    const isStated =
-      member === undefined ? stated !== undefined : isJsonObject(stated) && Object.hasOwn(stated, member);
-    if (!isStated || live.spec[field] === undefined) return [];
+    const writtenValue = written[field];
+    const isWritten =
+      member === undefined
+        ? writtenValue !== undefined
+        : isJsonObject(writtenValue) && Object.hasOwn(writtenValue, member);
+    if (!isWritten || live.spec[field] === undefined) return [];
     const taken = takeIgnoredParts([ignored], normal, live.spec);
     return diffSpecs(kind, taken, normal).map(({ path, from, to }) => ({ ignored, path, from, to }));
   });
@@ -300,8 +302,8 @@ export function decideRenewal(pair: ResourcePair, written: Spec, context: Renewa
   if (pair.by === 'mark' && isRefusalRecord(live)) return toReason(describeRecord(live));
   if (pair.by === 'mark' && isRetiring(live))
     return toReason('it is an old one, and the one that replaced it no longer exists');
-  const tokenLoss = pair.by === 'mark' || isTakenOver(subject) ? findTokenLoss(subject) : undefined;
-  const due = tokenLoss ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
+  const lostToken = pair.by === 'mark' || isTakenOver(subject) ? describeLostToken(subject) : undefined;
+  const due = lostToken ?? (pair.by === 'mark' ? findRotationRequest(subject, context) : undefined);
   if (due !== undefined) return { ...NOT_DUE, reason: due };
   const validForMs = findManifestValidForMs(pair.kind, desired);
   if (listValidityDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOT_DUE;
@@ -361,7 +363,7 @@ function isTakenOver({ by, live }: Subject): boolean {
  * The reason to replace a credential: its token was not delivered, or a wrong token may have been delivered.
  * `undefined` if neither is the case.
  */
-function findTokenLoss({ kind, live, isTokenInDoubt }: Subject): string | undefined {
+function describeLostToken({ kind, live, isTokenInDoubt }: Subject): string | undefined {
   if (kind.oneTimeFields.length === 0) return undefined;
   if (isCopiedMark(live))
     return `its mark is that of ${live.mark?.id}, whose token was delivered, and that credential no longer exists`;

@@ -59,7 +59,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   const { kind, normal } = compared;
   const live = { ...compared.live, spec: alignSpellings(compared) };
   const spec = assumeApplied(compared, live, normal);
-  const stated = diffSpecs(kind, spec, normal).map((difference) => {
+  const inSpec = diffSpecs(kind, spec, normal).map((difference) => {
     const sides = {
       desired: normal,
       live: spec,
@@ -69,7 +69,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
     return { ...difference, origin: computeOrigin(kind, difference.field, sides) };
   });
   const hidden = kind.role === 'attached' ? listHiddenDifferences(compared) : [];
-  return [...stated, ...hidden, ...diffNoLongerSetFields(compared, normal)];
+  return [...inSpec, ...hidden, ...diffNoLongerSetFields(compared, normal)];
 }
 
 /** The parts of modules that the manifest sets, to a value neither empty nor the default, and the service does not show. */

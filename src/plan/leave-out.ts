@@ -33,24 +33,24 @@ export function addDependents(
   { writes, desired }: { readonly writes: readonly Write[]; readonly desired?: DesiredState | undefined },
 ): LeftOut {
   const all = new Map(leftOut);
-  const ties = [...listWriteTies(writes), ...(desired === undefined ? [] : listReferenceTies(desired))];
+  const links = [...listWriteLinks(writes), ...(desired === undefined ? [] : listReferenceLinks(desired))];
   // Repeat until nothing is added. One pass is not enough: a left-out change takes all its writes with it, also those
   // on which writes of earlier changes depend.
   for (let before = -1; before < all.size; ) {
     before = all.size;
-    for (const { address, needed } of ties)
+    for (const { address, needed } of links)
       if (all.has(needed) && !all.has(address))
         all.set(address, { why: `it depends on ${needed}`, help: `See the finding about ${needed}.` });
   }
   return all;
 }
 
-interface Tie {
+interface Link {
   readonly address: string;
   readonly needed: string;
 }
 
-function listWriteTies(writes: readonly Write[]): readonly Tie[] {
+function listWriteLinks(writes: readonly Write[]): readonly Link[] {
   const addresses = new Map<string, string>(writes.map((write) => [write.id, formatWriteAddress(write)]));
   return writes.flatMap((write) => {
     const address = formatWriteAddress(write);
@@ -63,7 +63,7 @@ function listWriteTies(writes: readonly Write[]): readonly Tie[] {
   });
 }
 
-function listReferenceTies({ resources }: DesiredState): readonly Tie[] {
+function listReferenceLinks({ resources }: DesiredState): readonly Link[] {
   return [...resources.values()].flatMap(({ address, kind, spec }) =>
     listUnresolvedAddresses(getKind(kind), spec).map((needed) => ({ address, needed })),
   );
@@ -80,11 +80,11 @@ interface Exclusion {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Finds the changes that `--exclude` leaves out. `known`: the addresses of all live resources of the stack. */
+/** Finds the changes that `--exclude` leaves out. `liveAddresses`: the addresses of all live resources of the stack. */
 export function excludeChanges(
   decisions: readonly ChangeDecision[],
   { desired, live, exclusions = [] }: PlanInput,
-  known: ReadonlySet<string>,
+  liveAddresses: ReadonlySet<string>,
 ): Exclusion {
   if (exclusions.length === 0) return { leftOut: new Map(), diagnostics: [] };
   const names = new Set(exclusions.map(stripDuplicateId));
@@ -96,7 +96,7 @@ export function excludeChanges(
   );
   const leftOut = addDependents(new Map([...names, ...named].map((address) => [address, reason])), { writes, desired });
   const decided = new Map(decisions.map((decision) => [formatDecidedAddress(decision), decision]));
-  const all = [...known, ...desired.resources.keys()];
+  const all = [...liveAddresses, ...desired.resources.keys()];
   const isRead = (address: string) => live.resources.has(parseAddress(address)?.kind ?? '');
   const unknown = [...names].filter((address) => !all.includes(address) && isRead(address));
   return {
@@ -120,8 +120,8 @@ export function createLeftOutWarning(address: string, { why, help }: LeftOutReas
   };
 }
 
-function createUnknownAddressError(address: string, { stack }: DesiredState, known: readonly string[]): Diagnostic {
-  const nearest = suggestAddress(address, known);
+function createUnknownAddressError(address: string, { stack }: DesiredState, addresses: readonly string[]): Diagnostic {
+  const nearest = suggestAddress(address, addresses);
   return {
     code: 'unknown-target',
     severity: 'error',

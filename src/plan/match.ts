@@ -65,8 +65,8 @@ export function matchResources(
   const described = matches.flatMap(({ pairs }) => pairs);
   const undescribed = new Map([...owned].filter(([address]) => !desired.resources.has(address)));
   const gone = listGonePairs(undescribed, isLeft, described);
-  const kept = [...described, ...gone];
-  const pairs = [...kept, ...pairRetirements(kept, retirements)];
+  const ofAddresses = [...described, ...gone];
+  const pairs = [...ofAddresses, ...pairRetirements(ofAddresses, retirements)];
   const refused = matches.flatMap(({ diagnostic }) => diagnostic ?? []);
   const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, live, ownership })];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
@@ -136,8 +136,8 @@ function matchManifest(resource: DesiredResource, { owned, adoptions, live }: Ma
   if ('code' in adoption)
     return { pairs: adoption.severity === 'error' ? [] : pairMarked(subject, marked), diagnostic: adoption };
   const isTokenInDoubt = adoptions.isTokenInDoubt(resource, adoption);
-  const leftOver = marked.live.map((old) => pairLeftOver(subject, adoption, old));
-  return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }, ...leftOver] };
+  const remaining = marked.live.map((old) => pairRemaining(subject, adoption, old));
+  return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }, ...remaining] };
 }
 
 /**
@@ -211,7 +211,7 @@ function pairRetirement(subject: PairSubject, kept: LiveResource, live: LiveReso
 }
 
 /** Pairs an old resource of this stack that is left beside an adopted one. It retires if the adopted one names it. */
-function pairLeftOver(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
+function pairRemaining(subject: PairSubject, kept: LiveResource, live: LiveResource): ResourcePair {
   return kept.mark?.retires?.id === live.id ? pairRetirement(subject, kept, live) : pairDuplicate(subject, kept, live);
 }
 
@@ -426,16 +426,16 @@ function listKeptMarks(
   }: { readonly desired: DesiredState; readonly live: LiveState; readonly ownership: Ownership },
 ): readonly Diagnostic[] {
   return ownership.formerNames.flatMap((stack): readonly Diagnostic[] => {
-    const kept = listOwned(live, stack).filter(
+    const leftBehind = listOwned(live, stack).filter(
       ({ live: one }) => !taken.has(one) && !isCopiedMark(one) && !isRefusalRecord(one) && !isRetiring(one),
     );
-    if (kept.length === 0 || ownership.others.has(stack)) return [];
-    const named = kept.slice(0, MAX_LISTED).map(({ address, live: { id } }) => {
+    if (leftBehind.length === 0 || ownership.others.has(stack)) return [];
+    const named = leftBehind.slice(0, MAX_LISTED).map(({ address, live: { id } }) => {
       const isThere = desired.resources.has(address);
       return `${address} (${id}, ${isThere ? 'which this stack has or finds twice' : 'in no document'})`;
     });
-    const more = kept.length > MAX_LISTED ? ` and ${kept.length - MAX_LISTED} more` : '';
-    const what = kept.length === 1 ? '1 resource keeps' : `${kept.length} resources keep`;
+    const more = leftBehind.length > MAX_LISTED ? ` and ${leftBehind.length - MAX_LISTED} more` : '';
+    const what = leftBehind.length === 1 ? '1 resource keeps' : `${leftBehind.length} resources keep`;
     return [
       {
         code: 'predecessor-unclear',

@@ -164,10 +164,10 @@ function removesReference(write: DraftWrite, field: string): boolean {
 function addDuplicateDependencies(planned: readonly Planned[], dependencies: DependencyGraph): void {
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
-    const kept = planned.find(
+    const keptOne = planned.find(
       ({ change: other }) => other.duplicateOf === undefined && other.address === change.address,
     );
-    const needed = kept?.writes.filter((write) => !isDelete(write) && write.purpose !== 'retire') ?? [];
+    const needed = keptOne?.writes.filter((write) => !isDelete(write) && write.purpose !== 'retire') ?? [];
     for (const write of writes)
       for (const { id } of needed) {
         if (isDelete(write)) dependencies.add(write.id, id);
@@ -209,8 +209,8 @@ export function listVacated({ change, kind, writes }: Planned): readonly (readon
   const removal = writes.find(isDelete);
   const write = removal ?? writes.find(isPatchOfFields);
   if (change.live?.spec === undefined || write === undefined) return [];
-  const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
-  const keys = new Set(kept.map(({ key }) => key));
+  const claimsLeft = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
+  const keys = new Set(claimsLeft.map(({ key }) => key));
   return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, write.id] as const]));
 }
 
@@ -282,12 +282,12 @@ function createVacateWrite({ change, kind }: Planned, { ids, body = {} }: DraftW
   const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
   if (field === undefined || change.live?.spec === undefined) return undefined;
   const after = toJsonList(change.desired?.[field]);
-  const kept = toJsonList(change.live.spec[field]).filter((member) => after.includes(member));
+  const membersLeft = toJsonList(change.live.spec[field]).filter((member) => after.includes(member));
   return createDraftWrite(change, {
     purpose: 'vacate',
     method: 'PATCH',
     ids,
-    body: { [field]: kept },
+    body: { [field]: membersLeft },
     dependsOn: [],
     reason: `frees ${field}, which another resource claims, before this one claims values of others`,
   });

@@ -31,9 +31,9 @@ export function createReadRequest(desired: DesiredState, targets: readonly strin
   const used = listKindsEnabledForStack(desired.stack).filter(
     ({ name }) => wanted === undefined || wantedKinds.has(name),
   );
-  const foreign = new Set(listCrossStackReferenceKinds(desired));
+  const crossStackKinds = new Set(listCrossStackReferenceKinds(desired));
   return {
-    kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
+    kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || crossStackKinds.has(kind.name)),
     attachments: resources.flatMap(listModulesToRead),
   };
 }
@@ -67,21 +67,21 @@ export function selectTargetPairs(
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
   const unset = targets.filter((target) => !resources.has(stripDuplicateId(target)));
-  const known = new Set<string>(
+  const addresses = new Set<string>(
     unset.length === 0 ? [] : [...pairs.map(({ address }) => address), ...resources.keys()],
   );
-  const unknown = unset.filter((target) => !known.has(stripDuplicateId(target)));
+  const unknown = unset.filter((target) => !addresses.has(stripDuplicateId(target)));
   return {
     pairs: pairs.filter(({ address }) => wanted.has(address)),
     concerns: ({ address }) => address === undefined || wanted.has(address),
-    diagnostics: unknown.map((target) => createUnknownTargetError(target, desired, [...known])),
+    diagnostics: unknown.map((target) => createUnknownTargetError(target, desired, [...addresses])),
   };
 }
 
 function createUnknownTargetError(
   target: string,
   { stack, resources }: DesiredState,
-  known: readonly string[],
+  addresses: readonly string[],
 ): Diagnostic {
   const base = { code: 'unknown-target', severity: 'error' } as const;
   const kind = parseAddress(target)?.kind ?? '';
@@ -94,15 +94,15 @@ function createUnknownTargetError(
   return {
     ...base,
     message: `${target} is ${resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${stack.name}`,
-    remedy: formatTargetRemedy(target, known),
+    remedy: formatTargetRemedy(target, addresses),
   };
 }
 
 /** For an address that resembles none. */
 export const LIST_OWNED_REMEDY = '`edgewise get` lists what the stack owns.';
 
-function formatTargetRemedy(target: string, known: readonly string[]): string {
-  const nearest = suggestAddress(target, known);
+function formatTargetRemedy(target: string, addresses: readonly string[]): string {
+  const nearest = suggestAddress(target, addresses);
   return nearest === undefined ? LIST_OWNED_REMEDY : `Did you mean \`${nearest}\`?`;
 }
 

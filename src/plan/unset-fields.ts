@@ -47,7 +47,7 @@ export function needsReplaceForServiceDefault(described: LiveResourceToCompare, 
 }
 
 function listUnsetFields({ kind, ignored, live }: LiveResourceToCompare, normal: Spec): readonly NamedField[] {
-  const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
+  const isOurs = (name: string) => isSetInMark(live.mark, name) && !ignored.includes(name);
   return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
 }
 
@@ -56,7 +56,7 @@ function listChosenFields(kind: Kind): readonly NamedField[] {
   return kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
 }
 
-function isStated(mark: Mark | undefined, name: string): boolean {
+function isSetInMark(mark: Mark | undefined, name: string): boolean {
   return (mark?.fields[name] ?? IGNORED_FIELD_DIGEST) !== IGNORED_FIELD_DIGEST;
 }
 

@@ -157,13 +157,13 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       const remedy = isOfNone
         ? `Add a Stack document to the folder of ${folder}, and apply it.`
         : `Apply the stack in ${folder}. The order does not matter.`;
-      const kept = `${address} (${id}) is in no manifest, and is kept: ${who}`;
+      const statement = `${address} (${id}) is in no manifest, and is kept: ${who}`;
       return isByMark === true
         ? {
-            message: `${kept} may take it back as ${as}`,
+            message: `${statement} may take it back as ${as}`,
             remedy: `${remedy} If its plan does not take it back, that says why, and a run over both stacks (--recursive) deletes it here.`,
           }
-        : { message: `${kept} takes it over as ${as}`, remedy };
+        : { message: `${statement} takes it over as ${as}`, remedy };
     },
   }),
   define({
@@ -472,8 +472,8 @@ function listStaying({ action, pair }: ChangeDecision): readonly (ChangeDecision
 /** The start or end of a live certificate, in milliseconds. `undefined`: it has none, or its manifest states it. */
 function findUnstatedTime({ pair, form }: ChangeDecision, end: 'after' | 'until'): number | undefined {
   const field = pair.kind.validity?.[end];
-  const isStated = readFieldTime(form?.written ?? {}, field) !== undefined;
-  return isStated ? undefined : readFieldTime(pair.live?.spec ?? {}, field);
+  const isEndSet = readFieldTime(form?.written ?? {}, field) !== undefined;
+  return isEndSet ? undefined : readFieldTime(pair.live?.spec ?? {}, field);
 }
 
 /**
@@ -497,9 +497,9 @@ function findLongValidity({ pair, action, form }: ChangeDecision): readonly Long
   const { validity } = kind;
   if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
   const { after, until, defaultMs } = validity;
-  const isStated = form.written[until] !== undefined || findManifestValidForMs(kind, desired) !== undefined;
+  const isEndSet = form.written[until] !== undefined || findManifestValidForMs(kind, desired) !== undefined;
   const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
-  if (action === 'replace' || isStated || !isOurs) return [];
+  if (action === 'replace' || isEndSet || !isOurs) return [];
   const lengthMs = (readFieldTime(live.spec, until) ?? 0) - (readFieldTime(live.spec, after) ?? 0);
   if (lengthMs <= MIN_LENGTH_RATIO * defaultMs) return [];
   return [{ address, place: desired.locate(['spec']), lengthMs, defaultMs }];

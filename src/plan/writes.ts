@@ -274,11 +274,11 @@ type Sent = Pick<Change, 'desired' | 'sent'>;
 
 /** The body of a POST, without metadata: every field that the manifest sets. */
 function createPostBody(kind: Kind, change: Sent): JsonObject {
-  const stated = kind.specFields.flatMap(([name, field]): [string, Json][] => {
+  const fields = kind.specFields.flatMap(([name, field]): [string, Json][] => {
     const value = name === 'metadata' ? undefined : findSentValue(name, field, change);
     return value === undefined ? [] : [[name, value]];
   });
-  return Object.fromEntries(stated);
+  return Object.fromEntries(fields);
 }
 
 /** The body of a PATCH that sets the named fields. Adds the fields that some services clear if a PATCH omits them. */

@@ -213,9 +213,9 @@ function groupReferrers({ resources }: LiveState): ReadonlyMap<string, readonly 
   const referrers = new Map<string, LiveResource[]>();
   for (const resource of [...resources.values()].flat())
     for (const id of new Set(listReferences(getKind(resource.kind), resource.spec).map(({ value }) => value))) {
-      const known = referrers.get(id);
-      if (known === undefined) referrers.set(id, [resource]);
-      else known.push(resource);
+      const others = referrers.get(id);
+      if (others === undefined) referrers.set(id, [resource]);
+      else others.push(resource);
     }
   return referrers;
 }
@@ -386,9 +386,9 @@ export class GapTracker {
     for (const holding of held) this.#latest.set(holding.key, holding);
     const touched = new Map([...old, ...held].map((holding) => [holding.key, holding]));
     for (const { address } of touched.values()) {
-      const known = this.#ofAddress.get(address) ?? new Map<string, Holding>();
-      for (const holding of held) if (holding.address === address) known.set(holding.key, holding);
-      this.#ofAddress.set(address, known);
+      const holdings = this.#ofAddress.get(address) ?? new Map<string, Holding>();
+      for (const holding of held) if (holding.address === address) holdings.set(holding.key, holding);
+      this.#ofAddress.set(address, holdings);
     }
     const addresses = new Set([...touched.values()].map(({ address }) => address));
     return [...addresses].flatMap((address) => [...(this.#ofAddress.get(address)?.values() ?? [])]);

@@ -351,8 +351,8 @@ function listRemovedStackFiles(
     ({ file }) => toRepositoryPath(file, comparison) ?? [],
   );
   const added = present.filter((path) => !files.entries.has(path));
-  const moved = new Set(added.map((path) => computeFileId(path, files)));
-  return named.filter((path) => !moved.has(files.entries.get(path)?.id));
+  const addedIds = new Set(added.map((path) => computeFileId(path, files)));
+  return named.filter((path) => !addedIds.has(files.entries.get(path)?.id));
 }
 
 /** Lists changed files below the root that belong to no stack, and are not named for another reason. */

@@ -83,8 +83,8 @@ export function readStackTree(root: string, context: FindContext): StackTree {
 }
 
 /** Reads the stacks around those of a run. What is read does not count for the limits of the run. `folder`: absolute. */
-export function readTreeAround(folder: string, given: GivenConnection, host: Host): StackTree {
-  const { baseUrl, keyEnv } = given;
+export function readTreeAround(folder: string, connection: GivenConnection, host: Host): StackTree {
+  const { baseUrl, keyEnv } = connection;
   return readStackTree(relative(host.cwd, folder) || '.', { ...host, budget: undefined, baseUrl, keyEnv });
 }
 
@@ -283,12 +283,12 @@ function createStackFolder(
   const { name } = toMapping(metadata);
   const layers = [{ folder, spec: toMapping(spec) }, ...listDefaultsOf(folder, defaults)];
   const find = (setting: SettingName) => findSetting(setting, { flags: { baseUrl, keyEnv }, env, layers })?.value;
-  const [given, key] = [find('baseUrl'), find('keyEnv')];
+  const [url, key] = [find('baseUrl'), find('keyEnv')];
   return {
     name: typeof name === 'string' ? name : '',
     folder,
     file: file.file,
-    ...(typeof given === 'string' && { baseUrl: normalizeUrl(given), serviceId: toServiceId(given, { cwd }) }),
+    ...(typeof url === 'string' && { baseUrl: normalizeUrl(url), serviceId: toServiceId(url, { cwd }) }),
     ...(typeof key === 'string' && key !== KEY_VARIABLE && { keyEnv: key }),
     inputs: listPathsBelow('inputs', folder, { layers, cwd }),
     policies: listPathsBelow('policies', folder, { layers, cwd }),

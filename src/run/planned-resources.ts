@@ -29,9 +29,9 @@ interface AccountResources {
 export function createPlannedResources(): PlannedResources {
   const accounts = new Map<string, AccountResources>();
   const getAccount = (account: string): AccountResources => {
-    const known = accounts.get(account) ?? { resources: new Map(), changedIds: new Map() };
-    accounts.set(account, known);
-    return known;
+    const resources = accounts.get(account) ?? { resources: new Map(), changedIds: new Map() };
+    accounts.set(account, resources);
+    return resources;
   };
   return {
     note: (account, plan) => {

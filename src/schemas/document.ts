@@ -252,7 +252,7 @@ function createExternalSchema(): z.ZodType {
       stack: createNameSchema()
         .optional()
         .describe('The stack that manages the resource. Set `resource` too, but not `id`.'),
-      resource: createForeignAddressSchema().optional().describe('Address of the resource in `stack`: `Kind/name`.'),
+      resource: createOtherStackAddressSchema().optional().describe('Address of the resource in `stack`: `Kind/name`.'),
     })
     .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, createMissingIssue('id'))
     .refine(({ stack, resource }) => stack === undefined || resource !== undefined, createMissingIssue('resource'))
@@ -272,7 +272,7 @@ function createMissingIssue(name: string) {
 }
 
 /** Schema of the address of a resource in another stack. */
-function createForeignAddressSchema(): z.ZodType {
+function createOtherStackAddressSchema(): z.ZodType {
   const names = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z
     .string()

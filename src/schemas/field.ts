@@ -105,15 +105,17 @@ function createPropertySchema(field: Field, use: SchemaUse): z.ZodType {
  * kinds have in common becomes a shared schema.
  */
 function createFieldSchema(field: Field, use: SchemaUse): z.ZodType {
-  const stated = () => {
+  const createOwnSchema = () => {
     const type = describeField(field, use);
     if (field.required) return type;
     if (use === 'manifest') return type.nullable();
     return use === 'request' ? allowEmptyText(field, type).nullable() : type;
   };
   const name = findSharedFieldSchemaName(field);
-  if (name === undefined || use === 'response' || use === 'document') return stated();
-  return rememberPart(use, field, () => nameSharedSchema(use === 'request' ? `${name}Mutate` : name, stated()));
+  if (name === undefined || use === 'response' || use === 'document') return createOwnSchema();
+  return rememberPart(use, field, () =>
+    nameSharedSchema(use === 'request' ? `${name}Mutate` : name, createOwnSchema()),
+  );
 }
 
 function describeField(field: Field, use: SchemaUse): z.ZodType {

@@ -25,11 +25,11 @@ export interface SchemaFinding extends Finding {
  */
 export function describeUnknownKeys(schema: z.ZodType, value: Json): string | undefined {
   if (!isJsonObject(value)) return 'It is not a mapping';
-  const known = listKnownKeys(schema);
-  const others = Object.keys(value).filter((name) => !known.includes(name));
+  const knownKeys = listKnownKeys(schema);
+  const others = Object.keys(value).filter((name) => !knownKeys.includes(name));
   if (others.length === 0) return undefined;
   const members = others.length === 1 ? 'It has a member' : `It has ${others.length} members`;
-  return `${members} other than ${known.map((name) => `\`${name}\``).join(', ')}`;
+  return `${members} other than ${knownKeys.map((name) => `\`${name}\``).join(', ')}`;
 }
 
 type Issue = z.core.$ZodIssue;
@@ -107,12 +107,16 @@ function findValue(value: Json, path: FieldPath): Json | undefined {
 /** Converts the issue of a custom check, and keeps the message that the check created. */
 function createCustomFinding(issue: Issue, path: FieldPath, input: Json | undefined): SchemaFinding {
   const finding = { ...readParams(issue), path, message: issue.message };
-  const { first, maxBytes, known, isName }: Readonly<Record<string, unknown>> =
-    (issue.code === 'custom' && issue.params) || {};
+  const {
+    first,
+    maxBytes,
+    known: listed,
+    isName,
+  }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
   if (typeof first === 'string')
     return { ...finding, repeats: [...path.slice(0, -1), first], remedy: 'Keep one of them.' };
   if (typeof input !== 'string') return finding;
-  if (Array.isArray(known)) return { ...finding, unknown: { given: input, known: known.map(String) } };
+  if (Array.isArray(listed)) return { ...finding, unknown: { given: input, known: listed.map(String) } };
   if (typeof maxBytes === 'number') return { ...finding, remedy: `Shorten it to ${maxBytes} bytes.` };
   return isName === true || finding.code === 'bad-reference' ? { ...finding, given: input } : finding;
 }
@@ -161,10 +165,10 @@ function listExcludedFields(
   if (!(union instanceof z.ZodUnion) || value === undefined || !isJsonObject(value)) return [];
   const keys = union.options.map(listKnownKeys);
   const allowed = keys.filter((names) => names.includes(key)).flat();
-  const known = keys.flat();
+  const unionKeys = keys.flat();
   return allowed.length === 0
     ? []
-    : Object.keys(value).filter((name) => known.includes(name) && !allowed.includes(name));
+    : Object.keys(value).filter((name) => unionKeys.includes(name) && !allowed.includes(name));
 }
 
 function createMissingFinding(schema: CheckedSchema, path: FieldPath): SchemaFinding {
@@ -290,8 +294,8 @@ function createUnknownCase(scope: Scope, path: FieldPath): SchemaFinding {
   const union = findSchema(scope.schema, path.slice(0, -1));
   const cases =
     union instanceof z.ZodUnion ? union.options.map((option) => findMemberSchema(option, path.at(-1) ?? '')) : [];
-  const known = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
-  return createBadValue(scope, path, known);
+  const literals = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
+  return createBadValue(scope, path, literals);
 }
 
 /**

@@ -92,11 +92,11 @@ function createUndecided(
   spec: Spec,
 ): JsonObject {
   const [open = ''] = Object.keys(parts.decisions);
-  const given = spec[argumentField];
+  const words = spec[argumentField];
   const type = fields[status.field]?.type;
   return {
     [status.field]: type?.type === 'enum' ? (type.values[0] ?? null) : null,
-    [parts.field]: isJsonArray(given) ? given.map((word) => ({ [parts.name]: word, [parts.status]: open })) : [],
+    [parts.field]: isJsonArray(words) ? words.map((word) => ({ [parts.name]: word, [parts.status]: open })) : [],
   };
 }
 

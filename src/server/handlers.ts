@@ -235,9 +235,9 @@ function parsePageRequest(query: URLSearchParams, kind: Kind): PageRequest {
 }
 
 /** Throws `RequestError` for a repeated query parameter, and for a parameter that the operation does not have. */
-export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
+export function checkQuery(query: URLSearchParams, names: readonly string[]): void {
   for (const name of query.keys()) {
-    if (!known.includes(name)) throw createHandlerError(name, 'is not a query parameter of this operation');
+    if (!names.includes(name)) throw createHandlerError(name, 'is not a query parameter of this operation');
     if (query.getAll(name).length > 1) throw createHandlerError(name, 'is given more than once');
   }
 }
@@ -268,9 +268,9 @@ function toResponseBody(
 
 /** Renders a field for a response. `value` is `undefined` if the field is not set. */
 function toResponseValue(field: Field, value: Json | undefined, baseUrl: string): Json {
-  const given =
+  const shownValue =
     value ?? field.default ?? (field.serviceDefault && field.type.type === 'number' ? field.type.min : null);
-  if (given !== null) return toResponseJson(field.type, given, baseUrl);
+  if (shownValue !== null) return toResponseJson(field.type, shownValue, baseUrl);
   if (field.type.type === 'json') return {};
   return isNullInResponses(field) ? null : getNormalUnsetFieldValue(field);
 }

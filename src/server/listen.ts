@@ -183,10 +183,10 @@ function parseRequestUrl({ url = '', headersDistinct }: IncomingMessage, isAllow
   const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url);
   if (named === null || (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:'))
     throw new RequestError('The request has no valid URL and host', { code: 'bad_request' });
-  const foreign = [named, parsed].find(({ hostname }) => !isAllowedHost(hostname));
-  if (foreign === undefined) return parsed.href;
+  const notAllowed = [named, parsed].find(({ hostname }) => !isAllowedHost(hostname));
+  if (notAllowed === undefined) return parsed.href;
   throw new RequestError(
-    `This server does not answer for ${foreign.hostname}. To add a name, start it with --allow-host`,
+    `This server does not answer for ${notAllowed.hostname}. To add a name, start it with --allow-host`,
     { code: 'misdirected' },
   );
 }

@@ -146,9 +146,9 @@ export async function openServerFiles(
  * the owner of the lock file could keep the lock forever.
  */
 function refuseOtherOwner(path: string, uid: Host['uid']): void {
-  const foreign = findFileReplaceableByOthers(path, uid) ?? findFileReplaceableByOthers(toLockPath(path), uid);
-  if (foreign === undefined) return;
-  throw new StackError(`The snapshot cannot be kept in ${path}: ${foreign} belongs to another user.`, {
+  const replaceable = findFileReplaceableByOthers(path, uid) ?? findFileReplaceableByOthers(toLockPath(path), uid);
+  if (replaceable === undefined) return;
+  throw new StackError(`The snapshot cannot be kept in ${path}: ${replaceable} belongs to another user.`, {
     reason: 'invalid',
     remedy: 'Name a file in a folder of your own. Nothing was written.',
   });

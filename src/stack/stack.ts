@@ -392,11 +392,11 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       planner.compareApproved({ plan: approved, name }, options),
     prepareApply: (plan, options) => prepareApply(run, plan, options),
     removeTokenLeftovers: removeLeftovers,
-    apply: async (given, options = {}) => {
+    apply: async (plan, options = {}) => {
       refuseToWriteUntrusted(host);
       for (const warning of await removeLeftovers()) options.onWarning?.(warning);
-      const isOwn = planner.hasMade(given);
-      const shown = isOwn ? given : await planApproved(planner, given, options);
+      const isOwn = planner.hasMade(plan);
+      const shown = isOwn ? plan : await planApproved(planner, plan, options);
       const again = planner.use(shown);
       const prepared = await prepareApply(run, shown, options);
       await prepared.testRescue();

@@ -187,7 +187,7 @@ describe('writes that wait for a conflict to end', () => {
     const ended: WriteId[] = [];
     await runWrites([...waiting, other], {
       ended: new Map(),
-      accepts: () => true,
+      mayFollow: () => true,
       perform: async (write, limit): Promise<Outcome> => {
         await limit(async () => undefined);
         if (write !== other) await isFree;

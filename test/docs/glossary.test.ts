@@ -1,8 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { resolve } from 'node:path';
+import {
+  type Identifier,
+  isBindingElement,
+  isFunctionDeclaration,
+  isIdentifier,
+  isParameterDeclaration,
+  isVariableDeclaration,
+  type Node,
+} from 'typescript/unstable/ast';
+import { API, type Project } from 'typescript/unstable/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HELP_TOPICS } from '../../src/cli/commands/help-topics.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { LONG } from '../tries.ts';
 import { DOCUMENTS } from './documents.ts';
 
 /**
@@ -234,4 +246,64 @@ it('members of exports and fields of schemas have no ruled-out word, and each ex
   expect([...found].filter((name) => !NAMES.has(name))).toEqual([]);
   const exported = NAMES_OF_SOURCES.flatMap((names) => names.exported);
   expect([...NAMES.keys()].filter((name) => !found.has(name) && !exported.includes(name))).toEqual([]);
+});
+
+/** The names of variables, parameters and functions of a file. */
+function listLocalNames(node: Node): readonly Identifier[] {
+  const isNamed =
+    isVariableDeclaration(node) ||
+    isParameterDeclaration(node) ||
+    isBindingElement(node) ||
+    isFunctionDeclaration(node);
+  const own = isNamed && node.name !== undefined && isIdentifier(node.name) ? [node.name] : [];
+  const inner: Identifier[] = [];
+  node.forEachChild((child) => {
+    inner.push(...listLocalNames(child));
+  });
+  return [...own, ...inner];
+}
+
+/** Words that say nothing of what they name. A file may use one of them for values of one type only. */
+const BARE = ['kept', 'held', 'given', 'known', 'left'];
+
+describe('names within files', () => {
+  const api = new API({ cwd: resolve('.') });
+  let project: Project | undefined;
+  beforeAll(() => {
+    [project] = api.updateSnapshot({ openProjects: [resolve('tsconfig.json')] }).getProjects();
+  }, LONG.timeout);
+  afterAll(() => api.close());
+
+  const listNames = (file: string): readonly Identifier[] => {
+    const source = project?.program.getSourceFile(resolve(file));
+    return source === undefined ? [] : listLocalNames(source);
+  };
+
+  /** The type of a name, without what does not change its meaning. */
+  const formatType = (name: Identifier): string => {
+    const type = project?.checker.getTypeAtLocation(name);
+    const text = type === undefined ? '' : (project?.checker.typeToString(type) ?? '');
+    return text
+      .replaceAll(/\breadonly |Readonly(?=Map|Set)| \| (?:undefined|null)\b/g, '')
+      .replace(/^\((.*)\)\[\]$/, '$1[]');
+  };
+
+  it('have no ruled-out word', () => {
+    const names = new Set(globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ text }) => text)));
+    expect(names.size).toBeGreaterThan(5000);
+    // git, HTML and Terraform have attributes.
+    const isRuledOut = (name: string) => findRuledOut(toWords(name).replace(/\battributes?\b/gi, '')).length > 0;
+    expect([...names].filter((name) => !NAMES.has(name) && isRuledOut(name))).toEqual([]);
+  });
+
+  it('have one meaning in a file if they are a bare participle', () => {
+    const found = globSync('src/**/*.ts').flatMap((file) => {
+      const names = Map.groupBy(listNames(file), ({ text }) => text);
+      return BARE.filter((word) => word !== 'left' || !names.has('right')).flatMap((word) => {
+        const types = new Set((names.get(word) ?? []).map(formatType));
+        return types.size > 1 ? [`${file} ${word}: ${[...types].join(', ')}`] : [];
+      });
+    });
+    expect(found).toEqual([]);
+  });
 });

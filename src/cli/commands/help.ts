@@ -27,8 +27,8 @@ const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
 /** Returns the description of an option, followed by its allowed values and its default. */
 function describeOption({ description, argChoices = [], ...option }: Option): string {
   const { defaultValue, defaultValueDescription } = option;
-  const isStated = (option.required || option.optional) && ['string', 'number'].includes(typeof defaultValue);
-  const fallback = defaultValueDescription ?? (isStated ? String(defaultValue) : undefined);
+  const hasShownDefault = (option.required || option.optional) && ['string', 'number'].includes(typeof defaultValue);
+  const fallback = defaultValueDescription ?? (hasShownDefault ? String(defaultValue) : undefined);
   const parts = [
     ...(argChoices.length > 0 ? [argChoices.join(', ')] : []),
     ...(fallback === undefined ? [] : [`default: ${fallback}`]),

@@ -72,8 +72,8 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   const stack = flags.name ?? (await ask({ question: 'Name of the stack', fallback: suggested }, checkName, context));
   if (stack === undefined) throw createUsageError('The stack has no name.', `Name it with --name. ${NAME_RULE}`);
   refuse(checkName(stack));
-  const isStated = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
-  const isElsewhere = isStated || findSetting('baseUrl', { env: context.env }) !== undefined;
+  const isBaseUrlSet = defaults.some(({ spec }) => isJsonObject(spec['api']) && spec['api']['base_url'] !== undefined);
+  const isElsewhere = isBaseUrlSet || findSetting('baseUrl', { env: context.env }) !== undefined;
   const baseUrl = flags.baseUrl ?? (isElsewhere ? '' : await ask(BASE_URL_QUESTION, checkBaseUrl, context));
   const url = baseUrl === '' ? undefined : baseUrl;
   if (url !== undefined) refuse(checkBaseUrl(url));
@@ -83,7 +83,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   const written = await writeNewFiles(files, { ...context, folder });
   context.stdout.write(
     describeWritten(folder, written, {
-      isPlaced: isStated || url !== undefined,
+      isPlaced: isBaseUrlSet || url !== undefined,
       hasIgnoreFile,
       baseUrl: url,
       defaults,

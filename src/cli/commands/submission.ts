@@ -118,7 +118,7 @@ async function submitOne(
   { given, flags }: { readonly given: readonly string[]; readonly flags: SubmitFlags },
   context: Context,
 ): Promise<ExitCode> {
-  const body = checkSubmissionBody(kind, { ...collectStated(kind, flags), [kind.submission.argumentField]: given });
+  const body = checkSubmissionBody(kind, { ...collectFields(kind, flags), [kind.submission.argumentField]: given });
   const settings = resolveServiceSettings({ flags, env: context.env });
   context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   const shown = await withAccount(settings, context, ({ account, signal }) =>
@@ -129,12 +129,12 @@ async function submitOne(
 }
 
 /** Returns the fields that the user set with options. */
-function collectStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
-  const stated = kind.specFields.flatMap((field): [string, string][] => {
+function collectFields(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
+  const fields = kind.specFields.flatMap((field): [string, string][] => {
     const value = flags[createFieldOption(field).attributeName()];
     return typeof value === 'string' ? [[field[0], value]] : [];
   });
-  return Object.fromEntries(stated);
+  return Object.fromEntries(fields);
 }
 
 function createFieldOption([name, { description }]: NamedField): Option {

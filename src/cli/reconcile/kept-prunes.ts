@@ -19,16 +19,16 @@ export async function keepPrunesBesideUnknownStacks(
 ): Promise<readonly StackReportPart[]> {
   const found = stacks.map((folder, index) => ({ folder, what: describeUnknown(parts[index]?.report) }));
   const unknown = found.filter(({ what }) => what !== undefined);
-  const kept: StackReportPart[] = [];
+  const shownParts: StackReportPart[] = [];
   for (const [index, part] of parts.entries()) {
     const { folder, what } = found[index] ?? {};
     const other = unknown.find((one) => one.folder !== folder && mayShareAccount(one.folder, folder));
     const isPlanned = what === undefined || part.report.about === 'comparison';
     const isKept = folder !== undefined && isPlanned && other !== undefined && hasPrunes(part.report);
     const again = isKept ? await planAgain(folder, createReason(folder, other)) : undefined;
-    kept.push(folder === undefined || again === undefined ? part : createStackReportPart(folder, again));
+    shownParts.push(folder === undefined || again === undefined ? part : createStackReportPart(folder, again));
   }
-  return kept;
+  return shownParts;
 }
 
 /** Why a stack is not applied. `undefined`: it was planned, and nothing refuses it. */

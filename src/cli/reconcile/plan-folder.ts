@@ -24,7 +24,7 @@ export async function clearPlanFolder(folder: string, context: FolderContext): P
   await makeFolder(folder, context);
   const files = (await readdir(resolve(context.cwd, folder))).map((name) => join(folder, name));
   for (const file of files) {
-    const finding = await findForeignFile(file, context);
+    const finding = await findOtherFile(file, context);
     if (finding === undefined) continue;
     throw new StackError(`${file} ${finding}, so no plan is written to ${folder}.`, {
       reason: 'invalid',
@@ -55,7 +55,7 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
 }
 
 /** Why a file is none that an earlier run left in a folder of plans. `undefined`: it is one. */
-async function findForeignFile(file: string, context: FolderContext): Promise<string | undefined> {
+async function findOtherFile(file: string, context: FolderContext): Promise<string | undefined> {
   if (!(await lstat(resolve(context.cwd, file))).isFile()) return 'is not a regular file';
   const finding = await findOutputFinding(file, context);
   if (finding !== undefined) return finding;

@@ -118,9 +118,9 @@ export async function withStacks(
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const isMany = flags.recursive === true;
-  const given = { ...whole, files: createSourceFiles() };
+  const reading = { ...whole, files: createSourceFiles() };
   const paths = named.map((path) => path || '.'); // a variable that is not set
-  const context = isMany ? confineFilesToRepository(getRoot(paths), given) : given;
+  const context = isMany ? confineFilesToRepository(getRoot(paths), reading) : reading;
   const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
   if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
@@ -499,7 +499,7 @@ function refuseSingleResourceFlags(
   { target = [], exclude = [], rotate = [], retire = [], allowProtected = [], allowRejected = [] }: SingleFlags,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
-  const given = [
+  const givenFlags = [
     ...(target.length > 0 ? ['--target'] : []),
     ...(exclude.length > 0 ? ['--exclude'] : []),
     ...(rotate.length > 0 ? ['--rotate'] : []),
@@ -507,8 +507,8 @@ function refuseSingleResourceFlags(
     ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
     ...(allowRejected.length > 0 ? ['--allow-rejected'] : []),
   ];
-  if (given.length === 0 || (names.length === 1 && count <= 1)) return;
-  const flags = given.join(' and ');
+  if (givenFlags.length === 0 || (names.length === 1 && count <= 1)) return;
+  const flags = givenFlags.join(' and ');
   throw new StackError(
     `${flags} cannot be used for ${formatCount(count, 'stack')}: more than one may contain that address.`,
     {

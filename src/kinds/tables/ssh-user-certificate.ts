@@ -157,10 +157,10 @@ function toSeconds(time: string): number {
 
 function checkRenewal(settings: Spec, spec: Spec): readonly UncodedFinding[] {
   const { valid_for: validFor, renew_before: renewBefore } = settings;
-  const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
-  if (validFor !== undefined && stated.length > 0)
+  const times = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
+  if (validFor !== undefined && times.length > 0)
     return [
-      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} are mutually exclusive` },
+      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${times.join(', spec.')} are mutually exclusive` },
     ];
   if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
   const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : parseDurationMs(String(validFor));

@@ -199,14 +199,14 @@ function listComparedFields(own: SideChange, other: SideChange, context: Context
  */
 function listOwnDifferences(own: SideChange, other: SideChange, { approved }: Context): readonly ExtraField[] {
   const kind = getKind(own.change.kind);
-  const known = new Map(
+  const knownDifferences = new Map(
     other.change.differences
       .map((one) => toComparableDifference(kind, one, other.side.names))
       .map((one) => [one.path, one]),
   );
   return own.change.differences.flatMap((difference): readonly ExtraField[] => {
     const compared = toComparableDifference(kind, difference, own.side.names);
-    const found = known.get(compared.path);
+    const found = knownDifferences.get(compared.path);
     if (found === undefined) return [{ difference, changed: findSideOfField(difference, other.change) }];
     const [earlier, later] = own.side.isLater ? [found, compared] : [compared, found];
     const isSameStart =
@@ -279,14 +279,14 @@ function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]
 function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraField[] {
   const { side, change } = own;
   const { change: other } = counterpart;
-  const [ours, theirs] = [toStated(own), toStated(counterpart)];
+  const [ours, theirs] = [withComparableIgnored(own), withComparableIgnored(counterpart)];
   const [earlier, later] = side.isLater ? [theirs, ours] : [ours, theirs];
-  const stated = change.desired === undefined ? [] : listMemberDifferences(CHANGE_MEMBERS, earlier, later);
+  const memberDifferences = change.desired === undefined ? [] : listMemberDifferences(CHANGE_MEMBERS, earlier, later);
   const ids = change.action === 'create' || other.action === 'create' ? [] : listIdDifferences(earlier, later);
   const shown = new Set([...change.differences, ...other.differences].map(({ path }) => path));
   const traits = [
     ...ids.map((one) => ({ ...one, changed: findSideOfId(change) })),
-    ...stated.map((one) => ({ ...one, changed: 'manifests' as const })),
+    ...memberDifferences.map((one) => ({ ...one, changed: 'manifests' as const })),
   ];
   return traits
     .filter(({ name }) => !shown.has(name))
@@ -312,7 +312,7 @@ function listHiddenTraits(own: SideChange, other: SideChange, { hiddenDigests }:
 }
 
 /** The change with the paths that are left to others as the other plan writes them. */
-function toStated({ side, change }: SideChange): Change {
+function withComparableIgnored({ side, change }: SideChange): Change {
   if (change.ignored === undefined) return change;
   return { ...change, ignored: toComparableIgnored(getKind(change.kind), change, side.names) };
 }
@@ -342,9 +342,9 @@ function listIdDifferences(before: Change, after: Change): readonly MemberDiffer
  */
 function listExtraDangers({ side, change }: SideChange, other: SideChange, context: Context): readonly Danger[] {
   if (change.action !== other.change.action && isCreateOrReplace(change)) return [];
-  const known = other.change.dangers ?? [];
+  const knownDangers = other.change.dangers ?? [];
   const extra = (change.dangers ?? []).filter(
-    ({ danger, path }) => !known.some((one) => one.danger === danger && one.path === path),
+    ({ danger, path }) => !knownDangers.some((one) => one.danger === danger && one.path === path),
   );
   return side.isLater ? extra : extra.filter((danger) => !isPassed(danger, other.change, context));
 }
@@ -426,9 +426,9 @@ function listAwaitedDifferences(
   { crossStackReferences: before = {} }: Plan,
   { crossStackReferences: after = {} }: Plan,
 ): readonly MemberDifference[] {
-  const known = new Map(Object.entries(before));
+  const approvedReferences = new Map(Object.entries(before));
   return Object.entries(after).flatMap(([address, { stack, resource }]) => {
-    const approved = known.get(address);
+    const approved = approvedReferences.get(address);
     const text = `${resource} of the stack ${stack}`;
     const earlier = approved && `${approved.resource} of the stack ${approved.stack}`;
     return earlier === undefined || earlier === text ? [] : [{ name: address, before: earlier, after: text }];

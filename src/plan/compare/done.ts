@@ -67,8 +67,8 @@ export function createApprovalState(approved: Plan, after: Plan, evidence: PlanE
 
 /** The ids of resources of other stacks that did not exist when the plan was approved, with their addresses in it. */
 function listAwaitedIds({ crossStackReferences = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
-  return Object.entries(crossStackReferences).flatMap(([address, foreign]) => {
-    const id = findCrossStackReference(foreign, live)?.id;
+  return Object.entries(crossStackReferences).flatMap(([address, reference]) => {
+    const id = findCrossStackReference(reference, live)?.id;
     return id === undefined ? [] : [[id, address] as const];
   });
 }

@@ -196,8 +196,8 @@ function getMember(object: object, name: string): Json | undefined {
 }
 
 function toEqualForm({ unset, isSet }: EqualRule, value: Json | undefined) {
-  const stated = value ?? unset;
-  return isSet === true && isJsonArray(stated)
-    ? stated.toSorted((left, right) => (toCanonicalJson(left) < toCanonicalJson(right) ? -1 : 1))
-    : stated;
+  const effective = value ?? unset;
+  return isSet === true && isJsonArray(effective)
+    ? effective.toSorted((left, right) => (toCanonicalJson(left) < toCanonicalJson(right) ? -1 : 1))
+    : effective;
 }

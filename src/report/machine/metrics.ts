@@ -200,9 +200,9 @@ function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sa
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { changes, unowned } = drift;
     const part = { ...drift, changes: changes.filter(ofKind), unowned: unowned.filter(ofKind) };
-    const { owned, ofOtherStacks: foreign, unmanaged } = countResourcesByOwner(part);
+    const { owned, ofOtherStacks, unmanaged } = countResourcesByOwner(part);
     return [
-      { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
+      { labels: { ...labels, kind, managed: 'yes' }, value: owned + ofOtherStacks },
       { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },
     ];
   });

@@ -81,7 +81,7 @@ export function listDangerViews(
         .filter(Boolean)
         .join('; ');
       const said = formatSentence(clause, then);
-      const manifestPath = findStatedPath(change, { path, kind: findKind(kind), names });
+      const manifestPath = findWrittenPath(change, { path, kind: findKind(kind), names });
       return {
         group,
         danger,
@@ -111,7 +111,7 @@ function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
  * The path of the difference that causes a danger, as manifests write it. If the field is computed and in no
  * difference, the first difference is the cause.
  */
-function findStatedPath(
+function findWrittenPath(
   { differences }: Change,
   {
     path,

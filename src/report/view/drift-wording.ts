@@ -210,8 +210,8 @@ export function formatCoverageSentence(drift: Drift): string {
   const stacks = formatWordCounts(drift.unowned.flatMap(({ stack }) => stack ?? []));
   const kinds = formatWordCounts(drift.unowned.filter(({ stack }) => stack === undefined).map(({ kind }) => kind));
   const others = ofOtherStacks === 0 ? '' : `, ${ofOtherStacks} of other stacks (${stacks})`;
-  const nobodys = unmanaged === 0 ? '' : ` (${kinds})`;
-  return `Live resources of the kinds that were read: ${owned} of this stack${others}, ${unmanaged} unmanaged${nobodys}.`;
+  const ofNoStack = unmanaged === 0 ? '' : ` (${kinds})`;
+  return `Live resources of the kinds that were read: ${owned} of this stack${others}, ${unmanaged} unmanaged${ofNoStack}.`;
 }
 
 function formatWordCounts(words: readonly string[]): string {

@@ -129,8 +129,8 @@ function listInventoryFields(
   const isShown = (name: string) =>
     inDetail ? !(name in ROW) : !(name in IDENTITY_FIELDS) && name !== kind.issued?.field;
   const isTelling = (name: string) => kind.fields[name]?.summary !== undefined || name === kind.validity?.until;
-  const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
-  const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
+  const specFields = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
+  const shown = [...specFields, ...Object.entries(computed)].filter(([name]) => isShown(name));
   const leaves = listNonDefaultLeaves(kind, Object.fromEntries(shown));
   return leaves.map(({ type, path, value }) => ({
     path: formatNamedPath(path, names),

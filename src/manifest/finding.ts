@@ -5,6 +5,7 @@ import { listKindsOfReferenceType } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
+import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { Finding, FindingOn } from '../model/finding.ts';
@@ -233,6 +234,8 @@ function findAttachedRemedy({ code, path, unknown }: SchemaFinding, kind: string
 
 /** Returns the remedy for some common unknown fields. */
 function findSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
+  if (/^spec\.api\.(api_?)?(key|token)$/i.test(path.join('.')))
+    return `No manifest has the key. Set ${KEY_VARIABLE}, or name another variable in key_env.`;
   const table = findKind(kind);
   if (table === undefined) return undefined;
   const isSettable = table.specFields.some(([name]) => name === given);

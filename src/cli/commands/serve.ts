@@ -77,7 +77,7 @@ export function configureServeCommand(command: Command, act: CommandBodyRunner):
       ),
       new Option(
         '--rate-limit <limit>',
-        'answer 429 above this, such as 120/60s, whatever the key (default: none)',
+        'answer 429 above this, such as 120/60s, whatever the key (default: no limit)',
       ).argParser(parseRateLimitFlag),
       new Option(
         '--admin',

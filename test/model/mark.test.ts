@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { omitUndefined } from '../../src/model/json.ts';
-import { type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
+import { isEqualMark, type Mark, normalizeUserMetadata, renderMetadata, splitMetadata } from '../../src/model/mark.ts';
 
 const MARK: Mark = { stack: 'shop', name: 'a', protect: false, delivered: false, fields: { hostports: 'k3f9aQ' } };
 
@@ -49,5 +49,29 @@ describe('the mark in the metadata', () => {
   it('is not searched in text that only looks like it', () => {
     const text = '{"edgewise":{"stack":"a","name":"a"}';
     expect(splitMetadata(text)).toEqual({ user: text, mark: undefined, error: undefined });
+  });
+});
+
+describe('two marks that differ in one member', () => {
+  it.each<readonly [Partial<Mark>, { readonly planned: boolean; readonly sent: boolean; readonly kept: boolean }]>([
+    [{ name: 'other' }, { planned: false, sent: false, kept: false }],
+    [{ protect: true }, { planned: false, sent: false, kept: false }],
+    [{ fields: {} }, { planned: false, sent: false, kept: false }],
+    [{ adopted: true }, { planned: false, sent: false, kept: false }],
+    [{ delivered: true }, { planned: false, sent: false, kept: true }],
+    [{ switches: ['policy'] }, { planned: false, sent: false, kept: true }],
+    [{ former: { name: 'old' } }, { planned: false, sent: false, kept: true }],
+    [{ retiring: true }, { planned: false, sent: false, kept: true }],
+    [{ owner: 'team' }, { planned: false, sent: true, kept: true }],
+    [{ id: 'edgtcp_1' }, { planned: true, sent: false, kept: true }],
+    [{ replaces: 'edgtcp_1' }, { planned: true, sent: false, kept: true }],
+    [{ refused: { asked: 'aaaaaa', fields: [] } }, { planned: true, sent: false, kept: true }],
+    [{ by: 'a job' }, { planned: true, sent: true, kept: true }],
+  ])('count as equal where %j does not matter', (change, { planned, sent, kept }) => {
+    const other = { ...MARK, ...change };
+    expect(isEqualMark(MARK, other)).toBe(planned);
+    expect(isEqualMark(MARK, other, 'as sent')).toBe(sent);
+    expect(isEqualMark(MARK, other, 'needs no write')).toBe(kept);
+    expect(isEqualMark(other, undefined)).toBe(false);
   });
 });

@@ -325,3 +325,8 @@ export function isSamePlan({ members, more, less }: PlanComparison): boolean {
 export function listKnownIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<string> {
   return new Set(changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
 }
+
+/** The ids of the resources that a plan deletes. */
+export function listDeletedIds({ changes }: Pick<Plan, 'changes'>): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ action, live }) => (action === 'delete' && live !== undefined ? [live.id] : [])));
+}

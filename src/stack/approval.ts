@@ -2,8 +2,7 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
 import { StackError } from '../model/user-errors.ts';
-import { comparePlans } from '../plan/compare/compare-plans.ts';
-import type { PlanEvidence } from '../plan/compare/done.ts';
+import { comparePlans, type PlanEvidence } from '../plan/compare/compare-plans.ts';
 import { listPlaceDifferences, type PlanPlace } from '../plan/compare/plan-members.ts';
 
 /** An approved plan, with its name in messages: usually its file. */

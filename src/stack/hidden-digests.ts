@@ -5,7 +5,7 @@ import { type ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import { type Json, toCanonicalJson } from '../model/json.ts';
 import type { HiddenDigests, Plan } from '../model/plan.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
-import type { PlanEvidence } from '../plan/compare/done.ts';
+import type { PlanEvidence } from '../plan/compare/compare-plans.ts';
 import type { Host } from './host.ts';
 import { listRedacted, listScalars, listTexts, type Scalar } from './redacted-texts.ts';
 

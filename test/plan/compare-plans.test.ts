@@ -125,6 +125,29 @@ describe('comparePlans finds a difference', () => {
     expect(isSamePlan(comparePlans(before, after))).toBe(false);
   });
 
+  it('in a second value of a path, which only an edited plan has', () => {
+    const change = edgeWithBackend('bkdhr_1');
+    const edited = { ...change, differences: [...edgeWithBackend('bkdhr_7').differences, ...change.differences] };
+    expect(isSamePlan(comparePlans(plan(edited), plan(change)))).toBe(false);
+    expect(isSamePlan(comparePlans(plan(change), plan(edited)))).toBe(false);
+  });
+
+  it('in a second delete of a resource, which only an edited plan has', () => {
+    const remove = (name: Address) => createLiveChange(name, 'delete', { id: 'edgtcp_1', spec: {} });
+    const edited = plan(remove('TCPEdge/a'), remove('TCPEdge/b'));
+    expect(isSamePlan(comparePlans(edited, plan(remove('TCPEdge/a'))))).toBe(false);
+    expect(isSamePlan(comparePlans(plan(remove('TCPEdge/a')), edited))).toBe(false);
+  });
+
+  it('in a creation beside a resource that was to be deleted, and none in its delete as a duplicate', () => {
+    const removed = createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} });
+    const created = createChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', {}) });
+    const duplicate = { ...removed, duplicateOf: 'edgtcp_2' };
+    const { more, less } = comparePlans(plan(removed), plan(duplicate, created));
+    expect(more.map(({ change, other }) => [change.action, other])).toEqual([['create', undefined]]);
+    expect(less).toEqual([]);
+  });
+
   it('in a gap that is new, and none in one that is shorter or gone', () => {
     const replace = (gap: number) =>
       createLiveChange('AgentIngress/a', 'replace', {

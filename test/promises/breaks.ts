@@ -109,9 +109,9 @@ export const BROKEN_PROMISES = {
     title: 'is retried when %s',
   },
   'nothing that is live counts as done': {
-    file: 'src/plan/compare/done.ts',
-    from: 'done: divided.flatMap(({ done }) => done ?? []) };',
-    to: 'done: [] };',
+    file: 'src/plan/compare/compare-plans.ts',
+    from: 'const done = divided.flatMap((one) => one.done ?? []);',
+    to: 'const done: readonly DoneChange[] = [];',
     test: 'cli/approval',
     title: 'applies the approved changes, and later the rest of them',
   },

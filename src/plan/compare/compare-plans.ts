@@ -1,338 +1,356 @@
 import { diffSpecs } from '../../kinds/diff.ts';
+import { mapReferencesInIgnoredPath, omitIgnoredParts } from '../../kinds/ignored-parts.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
-import { fillOmittedFields } from '../../kinds/read-response.ts';
+import { isTokenUndelivered } from '../../kinds/precedence.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
+import { type Address, getAddressName } from '../../model/address.ts';
 import {
   type Change,
+  type ChangingAction,
   type Difference,
   formatChangeAddress,
   isAdoptOrTakeOverAction,
   sendsNothing,
 } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
+import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
-import { isOwnedBy } from '../../model/ownership.ts';
-import type {
-  ChangedSide,
-  ExtraChange,
-  ExtraField,
-  HiddenDigests,
-  MemberDifference,
-  Plan,
-  PlanComparison,
-} from '../../model/plan.ts';
-import { HIDDEN_VALUES_PATH, isHiddenAsApproved, toChangedSide } from '../../model/plan.ts';
-import type { Spec } from '../../model/state.ts';
-import { restoreCreationsOfAbandonedResources } from './abandoned.ts';
+import { hasMarkOf, isResourceOf } from '../../model/ownership.ts';
 import {
-  collectIdNames,
-  fillLiveSpec,
+  type ChangedSide,
+  type DoneChange,
+  type ExtraChange,
+  type ExtraField,
+  HIDDEN_VALUES_PATH,
+  type HiddenDigests,
+  isHiddenAsApproved,
+  listKnownIds,
+  type MemberDifference,
+  type Plan,
+  type PlanComparison,
+  type SafetyViolation,
+  toChangedSide,
+} from '../../model/plan.ts';
+import { withoutHiddenNumbers } from '../../model/secret-value.ts';
+import type { LiveResource, LiveState } from '../../model/state.ts';
+import { type CreateWrite, isCreate } from '../../model/write.ts';
+import { createChange } from '../create-change.ts';
+import { findCrossStackReference } from '../cross-stack-references.ts';
+import { computeChangesWithDangers } from '../dangers.ts';
+import type { ChangeDecision } from '../decide.ts';
+import {
+  collectNames,
+  diffWhole,
+  type Fact,
+  type Facts,
   findValueAt,
   type IdNames,
-  isCreateOrReplace,
+  isCreation,
+  isRemoval,
   isSame,
-  toComparableDifference,
-  toComparableIgnored,
-  toComparableSpec,
-} from './comparable.ts';
-import { listConsentDifferences } from './consents.ts';
-import { createApprovalState, divideMissing, isRestOfRetirement, type PlanEvidence } from './done.ts';
-import { CHANGE_MEMBERS, listMemberDifferences, PLAN_MEMBERS } from './plan-members.ts';
+  isSamePart,
+  NO_NAMES,
+  toFacts,
+} from './facts.ts';
+import { CHANGE_MEMBERS, listMemberDifferences, listPlanDifferences } from './plan-members.ts';
+
+/** What a plan was made from. It shows which changes of an earlier plan are live already. */
+export interface PlanEvidence {
+  readonly decisions: readonly ChangeDecision[];
+  readonly live: LiveState;
+  /** Digests of what the manifests have, with the salt of the earlier plan. Absent: no manifest has hidden values. */
+  readonly hiddenDigests?: HiddenDigests | undefined;
+}
 
 /**
- * The one definition of "as approved". Compares a plan with an earlier one: each field with its values before and
- * after, dangers, and the members in `plan-members.ts`. With `evidence`, the live resources from which `after`
- * was made, what `before` contains and is live already counts as done, not as missing.
+ * The one definition of "as approved": two changes of a resource are the same if they have the same facts. A fact is a
+ * path with the value before and the value after. A plan also needs the same dangers, and equal members in
+ * `plan-members.ts`. With `evidence`, the live resources from which `after` was made, a fact of `before` that is live
+ * already is done, not missing.
  * @example
  * const { more, less, members } = comparePlans(approved, plan);
  */
 export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence): PlanComparison {
-  const state = evidence && createApprovalState(before, after, evidence);
-  const shown = evidence === undefined ? after : restoreCreationsOfAbandonedResources(after, before);
-  const earlier = createSide(before, { names: collectIdNames(before, after), isLater: false });
-  const later = createSide(shown, { names: state?.names ?? collectIdNames(after, before), isLater: true });
-  const context = {
-    approved: before,
-    isGone: (id: string) => state?.live.has(id) === false,
-    hiddenDigests: state?.hiddenDigests,
+  const shown = evidence === undefined ? after : restoreAbandonedCreations(after, before);
+  const run: Comparison = {
+    before,
+    after,
+    names: new Map([...collectNames(after, before), ...listAwaitedIds(before, evidence)]),
+    earlierNames: collectNames(before, after),
+    replaces: new Map(before.changes.flatMap((one) => (one.action === 'replace' ? [[one.address, one]] : []))),
+    now: evidence && indexEvidence(evidence, after),
   };
-  const more = listExtraChanges(later, earlier, context);
-  const missing = withoutMirrored(listExtraChanges(earlier, later, context), more);
-  const { less, done } = state === undefined ? { less: missing, done: [] } : divideMissing(missing, state);
-  const doneAddresses = new Set(done.map(({ address }) => address));
+  const counterparts = matchChanges(before.changes, shown.changes);
+  const compared = shown.changes.map((later) => {
+    const earlier = counterparts.get(later);
+    return { earlier, ...compareChanges({ earlier, later }, run) };
+  });
+  const lessByChange = new Map(compared.map(({ earlier, less }) => [earlier, less]));
+  const divided = before.changes.map((earlier): DividedChange => {
+    const less = lessByChange.has(earlier) ? lessByChange.get(earlier) : compareChanges({ earlier }, run).less;
+    return less === undefined || run.now === undefined ? { less } : divideMissing(less, run, run.now);
+  });
+  const done = divided.flatMap((one) => one.done ?? []);
   return {
     before,
     after,
-    members: [
-      ...listMemberDifferences(PLAN_MEMBERS, before, after),
-      ...listTakeOverDifferences(before, after, doneAddresses),
-      ...listAwaitedDifferences(before, after),
-      ...listConsentDifferences(before, shown, (address) => hasBegun(address, before, after)),
-    ],
-    more,
-    less,
+    members: listPlanDifferences(before, { after, shown, done }),
+    more: compared.flatMap(({ more }) => more ?? []),
+    less: divided.flatMap(({ less }) => less ?? []),
     done,
   };
 }
 
-/** A plan, with the names by which the other plan refers to its resources. */
-interface Side {
-  readonly plan: Plan;
+interface Comparison {
+  readonly before: Plan;
+  readonly after: Plan;
+  /** The names for the ids of the later plan. */
   readonly names: IdNames;
-  readonly isLater: boolean;
-  /** The changes by address, as reports show it. */
-  readonly byAddress: ReadonlyMap<string, Change>;
-  /** The changes that delete or release a resource, by its id. */
-  readonly removals: ReadonlyMap<string, Change>;
+  /** The names for the ids of the earlier plan. */
+  readonly earlierNames: IdNames;
+  /** The replaces of the earlier plan. */
+  readonly replaces: ReadonlyMap<string, Change>;
+  /** Absent: only the two plans are known. */
+  readonly now: LiveNow | undefined;
 }
 
-interface SideChange {
-  readonly side: Side;
-  readonly change: Change;
+/** What is live and asked for when the later plan is made. */
+interface LiveNow {
+  /** All resources and modules that were read, by id. */
+  readonly resources: ReadonlyMap<string, LiveResource>;
+  /** The decisions on the resources that are kept, by address. */
+  readonly decisions: ReadonlyMap<string, ChangeDecision>;
+  readonly hiddenDigests: HiddenDigests;
+  /** The changes of the later plan, by the id of their resource. */
+  readonly changes: ReadonlyMap<string | undefined, Change>;
+  /** The addresses that the service refused before, so that nothing more is sent. The later plan says so. */
+  readonly withheld: ReadonlySet<string>;
 }
 
-interface Context {
-  readonly approved: Plan;
-  /** Whether a resource is known to be deleted. */
-  readonly isGone: (id: string) => boolean;
-  /** Digests for the later plan, with the salt of the earlier one. Absent: each plan has only its own. */
-  readonly hiddenDigests: HiddenDigests | undefined;
-}
-
-function createSide(plan: Plan, more: Pick<Side, 'names' | 'isLater'>): Side {
-  const removals = plan.changes.filter(({ action }) => isRemovingAction(action));
+function indexEvidence({ decisions, live, hiddenDigests }: PlanEvidence, { changes }: Plan): LiveNow {
+  const kept = decisions.filter(({ pair }) => pair.by !== 'duplicate' && pair.by !== 'retirement');
   return {
-    plan,
-    ...more,
-    byAddress: new Map(plan.changes.map((change) => [formatChangeAddress(change), change])),
-    removals: new Map(removals.map((change) => [change.live?.id ?? '', change])),
+    resources: new Map(
+      [...[...live.resources.values()].flat(), ...live.attachments.values()].map((one) => [one.id, one]),
+    ),
+    decisions: new Map(kept.map((decision) => [decision.pair.address, decision])),
+    hiddenDigests: hiddenDigests ?? new Map(),
+    changes: new Map(changes.map((change) => [change.live?.id, change])),
+    withheld: new Set(changes.flatMap(({ action, address }) => (action === 'withhold' ? [address] : []))),
   };
 }
 
-function isRemovingAction(action: Change['action']): boolean {
-  return action === 'delete' || action === 'release';
-}
-
-function listExtraChanges(side: Side, other: Side, context: Context): readonly ExtraChange[] {
-  return side.plan.changes.flatMap((change): readonly ExtraChange[] => {
-    const counterpart = findCounterpart(change, other);
-    const extra = findExtraChange({ side, change }, { side: other, change: counterpart }, context);
-    return extra === undefined ? [] : [extra];
+/** The ids of resources of other stacks that did not exist when the plan was approved, with their addresses in it. */
+function listAwaitedIds(
+  { crossStackReferences = {} }: Plan,
+  evidence: PlanEvidence | undefined,
+): readonly (readonly [string, string])[] {
+  return Object.entries(crossStackReferences).flatMap(([address, reference]) => {
+    const id = evidence && findCrossStackReference(reference, evidence.live)?.id;
+    return id === undefined ? [] : [[id, address] as const];
   });
 }
 
-/** A delete is known by the id of what it deletes, because a resource may stop being a duplicate of another. */
-function findCounterpart(change: Change, other: Side): Change | undefined {
-  const removal = isRemovingAction(change.action) ? other.removals.get(change.live?.id ?? '') : undefined;
-  return removal ?? other.byAddress.get(formatChangeAddress(change));
+/**
+ * Maps each later change to the earlier one of the same resource. A delete is known by the id of what it deletes,
+ * because a resource may stop being a duplicate of another.
+ */
+function matchChanges(earlier: readonly Change[], later: readonly Change[]): ReadonlyMap<Change, Change> {
+  const found = new Map<Change, Change>();
+  const match = (toKey: (change: Change) => string | undefined): void => {
+    const matched = new Set(found.values());
+    const open = new Map(earlier.filter((change) => !matched.has(change)).map((change) => [toKey(change), change]));
+    for (const change of later) {
+      const key = found.has(change) ? undefined : toKey(change);
+      const counterpart = key === undefined ? undefined : open.get(key);
+      if (counterpart === undefined) continue;
+      found.set(change, counterpart);
+      open.delete(key);
+    }
+  };
+  match((change) => (isRemoval(change) ? change.live?.id : undefined));
+  match(formatChangeAddress);
+  return found;
 }
 
-/** Returns the effects that a change has and its counterpart in the other plan lacks; `undefined` if there are none. */
-function findExtraChange(
-  own: SideChange,
-  { side, change: counterpart }: { readonly side: Side; readonly change: Change | undefined },
-  context: Context,
-): ExtraChange | undefined {
-  const { change } = own;
-  if (sendsNothing(change.action) || isRestOfReplace(own, side)) return undefined;
-  if (counterpart === undefined || !isComparable(change, counterpart, context))
-    return {
-      change,
-      other: counterpart === undefined || sendsNothing(counterpart.action) ? undefined : counterpart,
-      isWhole: true,
-      fields: [],
-      dangers: change.dangers ?? [],
-      changed: findSideOfWholeChange(own, counterpart),
-    };
-  const other = { side, change: counterpart };
-  const fields = [
-    ...listComparedFields(own, other, context),
-    ...listTraits(own, other),
-    ...listHiddenTraits(own, other, context),
-  ];
-  const dangers = listExtraDangers(own, other, context);
-  return fields.length + dangers.length === 0
-    ? undefined
-    : { change, other: counterpart, isWhole: false, fields, dangers };
+/** The changes of one resource in both plans. Absent: the plan does not know the resource. */
+interface ComparedChanges {
+  readonly earlier?: Change | undefined;
+  readonly later?: Change | undefined;
+}
+
+/** What only one of two changes does. `more` contains both values of a field, so `less` omits that field. */
+interface Extras {
+  readonly more?: ExtraChange | undefined;
+  readonly less?: ExtraChange | undefined;
+}
+
+function compareChanges({ earlier, later }: ComparedChanges, run: Comparison): Extras {
+  const approved = pickSent(earlier);
+  const now = later !== undefined && isRestOfReplace(later, run) ? undefined : pickSent(later);
+  if (approved !== undefined && now !== undefined && isComparable(approved, now, run))
+    return compareFacts(approved, now, run);
+  if (now !== undefined) return { more: toWholeExtra(now, earlier) };
+  return approved === undefined ? {} : { less: toWholeExtra(approved, later) };
+}
+
+function pickSent(change: Change | undefined): Change | undefined {
+  return change === undefined || sendsNothing(change.action) ? undefined : change;
+}
+
+function toWholeExtra(change: Change, other: Change | undefined): ExtraChange {
+  const { dangers = [] } = change;
+  const changed = findSideOfWholeChange(change, other);
+  return { change, other: pickSent(other), isWhole: true, fields: [], dangers, changed };
 }
 
 /**
- * Whether two changes can be compared field by field. They can if they have the same action, or if one is what is left
+ * Whether two changes can be compared by their facts. They can if they have the same action, or if one is what is left
  * of the other: a create of a replace whose old resource is deleted, an update of an adoption.
  */
-function isComparable(left: Change, right: Change, { isGone }: Context): boolean {
+function isComparable(left: Change, right: Change, { now }: Comparison): boolean {
   if (left.action === right.action) return true;
   const [first, second] = left.action === 'update' || left.action === 'create' ? [left, right] : [right, left];
-  if (first.action === 'create') return second.action === 'replace' && isGone(second.live?.id ?? '');
-  return first.action === 'update' && isAdoptOrTakeOverAction(second.action);
+  if (first.action !== 'create') return first.action === 'update' && isAdoptOrTakeOverAction(second.action);
+  return second.action === 'replace' && now?.resources.has(second.live?.id ?? '') === false;
 }
 
 /**
  * Whether a change only completes an interrupted replace of the approved plan: it deletes the old resource, which has
  * become a duplicate of the new one, or records that the old one retires.
  */
-function isRestOfReplace({ change, side }: SideChange, other: Side): boolean {
-  const replace = side.isLater ? other.byAddress.get(change.address) : undefined;
-  if (replace?.action === 'replace' && isRestOfRetirement(change, replace)) return true;
-  if (change.action !== 'delete' || replace?.action !== 'replace' || replace.live?.id !== change.live?.id) return false;
-  return compareSpecs({ side, change }, { side: other, change: replace }, fillLiveSpec).length === 0;
+function isRestOfReplace(change: Change, { replaces, names, earlierNames }: Comparison): boolean {
+  const replace = replaces.get(change.address);
+  if (replace === undefined) return false;
+  if (isRestOfRetirement(change, replace)) return true;
+  if (change.action !== 'delete' || replace.live?.id !== change.live?.id) return false;
+  return diffWhole(toFacts(replace, earlierNames), toFacts(change, names)).length === 0;
 }
 
-/**
- * Lists the fields in which a change differs from its counterpart. Compares creates and deletes by their specs, updates
- * by their differences, and replaces by both.
- */
-function listComparedFields(own: SideChange, other: SideChange, context: Context): readonly ExtraField[] {
-  const { action } = own.change;
-  if (isRemovingAction(action)) return compareSpecs(own, other, fillLiveSpec).map(toDeletedField);
-  const created = isCreateOrReplace(own.change)
-    ? compareSpecs(own, other, ({ desired }) => desired).map(toCreatedField)
-    : [];
-  if (action === 'create' || other.change.action === 'create') return created;
-  return mergeByPath(listOwnDifferences(own, other, context), created);
+/** Whether the later plan only has to record that the old resource of an approved replace retires. */
+function isRestOfRetirement(old: Change | undefined, replace: Change): boolean {
+  return isKeptByReplace(old, replace) && old?.action === 'update';
 }
 
-/**
- * Lists the differences that a change has and its counterpart lacks. Two differences are the same if path, old value
- * and new value are equal. The old value may also be one that the approved plan sets in between.
- */
-function listOwnDifferences(own: SideChange, other: SideChange, { approved }: Context): readonly ExtraField[] {
-  const kind = getKind(own.change.kind);
-  const knownDifferences = new Map(
-    other.change.differences
-      .map((one) => toComparableDifference(kind, one, other.side.names))
-      .map((one) => [one.path, one]),
-  );
-  return own.change.differences.flatMap((difference): readonly ExtraField[] => {
-    const compared = toComparableDifference(kind, difference, own.side.names);
-    const found = knownDifferences.get(compared.path);
-    if (found === undefined) return [{ difference, changed: findSideOfField(difference, other.change) }];
-    const [earlier, later] = own.side.isLater ? [found, compared] : [compared, found];
-    const isSameStart =
-      isSame(findStart(own.change, compared), findStart(other.change, found)) ||
-      isSetInBetween(later, { change: own.change, approved });
-    const isSameEnd = isSame(earlier.to, later.to);
-    if (isSameStart && isSameEnd) return [];
-    const { from, to } = found;
-    return [{ difference, other: { from, to }, changed: toChangedSide(!isSameEnd, !isSameStart) }];
+/** Whether an approved replace keeps its old resource, and the new resource retires it. */
+function isKeptByReplace(old: Change | undefined, { keepOldForMs, live }: Change): boolean {
+  return keepOldForMs !== undefined && old?.retiresAt !== undefined && old.live?.id === live?.id;
+}
+
+/** Lists the facts that only one change has. An update consists of differences, a delete or a create of a spec, a replace of both. */
+function compareFacts(earlier: Change, later: Change, run: Comparison): Extras {
+  const [approved, now] = [toFacts(earlier, run.earlierNames), toFacts(later, run.names)];
+  const isCreate = earlier.action === 'create' || later.action === 'create';
+  const { more, less } = isCreate || isRemoval(later) ? NO_FIELDS : compareDifferences(approved, now, run.before);
+  const paths = new Set(more.map(({ difference }) => difference.path));
+  const fields = [
+    ...more,
+    ...diffWhole(approved, now).filter(({ difference }) => !paths.has(difference.path)),
+    ...listTraits(approved, now, run),
+    ...listHiddenTraits(earlier, later, run),
+  ];
+  const dangers = listExtraDangers(later, earlier);
+  const isMore = fields.length + dangers.length > 0;
+  const gone = isMore ? [] : listExtraDangers(earlier, later).filter((danger) => !isPassed(danger, now, run.before));
+  return {
+    more: isMore ? { change: later, other: earlier, isWhole: false, fields, dangers } : undefined,
+    less:
+      less.length + gone.length === 0
+        ? undefined
+        : { change: earlier, other: later, isWhole: false, fields: less, dangers: gone },
+  };
+}
+
+const NO_FIELDS = { more: [], less: [] };
+
+/** Compares the differences of two changes by path. `more` has both values of a path. */
+function compareDifferences(approved: Facts, now: Facts, plan: Plan): Record<'more' | 'less', readonly ExtraField[]> {
+  const [earlier, later] = [approved, now].map(({ differences }) => new Map(differences.map((one) => [one.path, one])));
+  const findSide = (before: Fact, after: Fact): ChangedSide | undefined => {
+    const isSameStart = isSame(before.start, after.start) || isSetInBetween(after, now, plan);
+    return toChangedSide(!isSame(before.to, after.to), !isSameStart);
+  };
+  const more = now.differences.flatMap((fact): readonly ExtraField[] => {
+    const other = earlier?.get(fact.path);
+    if (other === undefined) return [{ difference: fact.difference, changed: findSideOfFact(fact, approved) }];
+    const changed = findSide(other, fact);
+    const { from, to } = other;
+    return changed === undefined ? [] : [{ difference: fact.difference, other: { from, to }, changed }];
   });
-}
-
-/** The old value of a difference. A value, or a part of it, that a response omitted equals an empty one. */
-function findStart(change: Change, { path, from }: Difference): Json | undefined {
-  if (from === undefined) return findValueAt(fillLiveSpec(change) ?? {}, path);
-  return path in getKind(change.kind).fields
-    ? findValueAt(fillOmittedFields(getKind(change.kind), { [path]: from }), path)
-    : from;
+  const less = approved.differences.flatMap((fact): readonly ExtraField[] => {
+    const other = later?.get(fact.path);
+    if (other === undefined) return [{ difference: fact.difference, changed: findSideOfFact(fact, now) }];
+    // An edited plan may have a path twice.
+    const changed = earlier?.get(fact.path) === fact ? undefined : findSide(fact, other);
+    const { from, to } = other;
+    return changed === undefined ? [] : [{ difference: fact.difference, other: { from, to }, changed }];
+  });
+  return { more, less };
 }
 
 /** Whether the approved plan sets the old value temporarily: an interrupted apply of it may have left that value. */
 function isSetInBetween(
-  { path, from }: Difference,
-  { change: { kind, address }, approved }: { readonly change: Change; readonly approved: Plan },
+  { path, from }: Pick<Fact, 'path' | 'from'>,
+  { change, kind }: Facts,
+  { writes }: Plan,
 ): boolean {
-  const field = getKind(kind).fields[path];
+  const field = kind.fields[path];
   if (field === undefined) return false;
-  return approved.writes.some(
-    (write) =>
-      write.purpose === 'vacate' &&
-      write.address === address &&
-      isSame(normalizeField(field, write.body?.[path]), normalizeField(field, from)),
+  return writes.some(
+    ({ purpose, address, body }) =>
+      purpose === 'vacate' &&
+      address === change.address &&
+      isSame(withoutHiddenNumbers(normalizeField(field, body?.[path])), normalizeField(field, from)),
   );
-}
-
-type PickSpec = (change: Change) => Spec | undefined;
-
-/** Compares the specs that `pick` returns. `from` is the value of the other change, `to` that of this change. */
-function compareSpecs(own: SideChange, other: SideChange, pick: PickSpec): readonly Difference[] {
-  const kind = getKind(own.change.kind);
-  const ours = toComparableSpec(kind, pick(own.change) ?? {}, own.side.names);
-  const theirs = toComparableSpec(kind, pick(other.change) ?? {}, other.side.names);
-  const missing = Object.keys(theirs).filter((name) => ours[name] === undefined);
-  const whole = { ...ours, ...Object.fromEntries(missing.map((name) => [name, null])) };
-  return diffSpecs(kind, theirs, whole).map((one) => ({ ...one, origin: 'manifest' }));
-}
-
-function toCreatedField({ from, to, ...rest }: Difference): ExtraField {
-  return {
-    difference: { ...rest, to },
-    other: from === undefined ? {} : { to: from },
-    changed: 'manifests',
-  };
-}
-
-function toDeletedField({ from, to, ...rest }: Difference): ExtraField {
-  return {
-    difference: { ...rest, from: to },
-    other: from === undefined ? {} : { from },
-    changed: 'live',
-  };
-}
-
-function mergeByPath(first: readonly ExtraField[], second: readonly ExtraField[]): readonly ExtraField[] {
-  const paths = new Set(first.map(({ difference }) => difference.path));
-  return [...first, ...second.filter(({ difference }) => !paths.has(difference.path))];
 }
 
 /** Compares what is outside of the spec: the ids in the path of the requests, and the members with the rule `equal`. */
-function listTraits(own: SideChange, counterpart: SideChange): readonly ExtraField[] {
-  const { side, change } = own;
-  const { change: other } = counterpart;
-  const [ours, theirs] = [withComparableIgnored(own), withComparableIgnored(counterpart)];
-  const [earlier, later] = side.isLater ? [theirs, ours] : [ours, theirs];
-  const memberDifferences = change.desired === undefined ? [] : listMemberDifferences(CHANGE_MEMBERS, earlier, later);
-  const ids = change.action === 'create' || other.action === 'create' ? [] : listIdDifferences(earlier, later);
-  const shown = new Set([...change.differences, ...other.differences].map(({ path }) => path));
-  const traits = [
-    ...ids.map((one) => ({ ...one, changed: findSideOfId(change) })),
-    ...memberDifferences.map((one) => ({ ...one, changed: 'manifests' as const })),
-  ];
-  return traits
-    .filter(({ name }) => !shown.has(name))
-    .map(({ name: path, changed, ...sides }) => {
-      const [from, to] = side.isLater ? [sides.before, sides.after] : [sides.after, sides.before];
-      const difference = { path, to, origin: 'manifest', forcesReplace: false } as const;
-      return { difference, other: from === undefined ? {} : { to: from }, changed };
+function listTraits(approved: Facts, now: Facts, run: Comparison): readonly ExtraField[] {
+  const [earlier, later] = [withComparableIgnored(approved, run.earlierNames), withComparableIgnored(now, run.names)];
+  const isDesired = earlier.desired !== undefined || later.desired !== undefined;
+  const memberDifferences = isDesired ? listMemberDifferences(CHANGE_MEMBERS, earlier, later) : [];
+  const isCreate = earlier.action === 'create' || later.action === 'create';
+  const ids = isCreate ? [] : listIdDifferences(earlier, later, now.kind);
+  // The manifest names an attached or adopted resource by its id. Any other resource is found by its mark.
+  const isNamed = now.kind.role === 'attached' || later.action === 'adopt';
+  const shown = new Set([...earlier.differences, ...later.differences].map(({ path }) => path));
+  const toField = (changed: ChangedSide) => {
+    return ({ name: path, before, after }: MemberDifference): ExtraField => ({
+      difference: { path, to: after, origin: 'manifest', forcesReplace: false },
+      other: before === undefined ? {} : { to: before },
+      changed,
     });
+  };
+  const traits = [...ids.map(toField(isNamed ? 'manifests' : 'live')), ...memberDifferences.map(toField('manifests'))];
+  return traits.filter(({ difference }) => !shown.has(difference.path));
+}
+
+/** The change, with the paths that are left to others as the other plan writes them. */
+function withComparableIgnored({ change, kind }: Facts, names: IdNames): Change {
+  if (change.ignored === undefined) return change;
+  const toName = ({ value: id }: { readonly value: string }): string => names.get(id) ?? id;
+  return { ...change, ignored: change.ignored.map((path) => mapReferencesInIgnoredPath(kind, path, toName)) };
+}
+
+function listIdDifferences(earlier: Change, later: Change, kind: Kind): readonly MemberDifference[] {
+  const names = kind.role === 'attached' ? listPathIdNamesOfKind(kind) : [];
+  const find = (name: string, { live }: Change): Json | undefined => (name === 'id' ? live?.id : live?.spec?.[name]);
+  return ['id', ...names]
+    .map((name) => ({ name, before: find(name, earlier), after: find(name, later) }))
+    .filter(({ before, after }) => !isSame(before, after));
 }
 
 /** Compares the hidden values that the manifests have in clear. Digests with different salts cannot be compared. */
-function listHiddenTraits(own: SideChange, other: SideChange, { hiddenDigests }: Context): readonly ExtraField[] {
-  const [earlier, later] = own.side.isLater ? [other, own] : [own, other];
-  const [from, to] = [earlier.change.hiddenDigest, later.change.hiddenDigest];
+function listHiddenTraits(earlier: Change, later: Change, { before, after, now }: Comparison): readonly ExtraField[] {
+  const [from, to] = [earlier.hiddenDigest, later.hiddenDigest];
   const difference = { path: HIDDEN_VALUES_PATH, origin: 'manifest', forcesReplace: false } as const;
-  const hasOneSalt = hiddenDigests !== undefined || earlier.side.plan.hiddenSalt === later.side.plan.hiddenSalt;
+  const hasOneSalt = now !== undefined || before.hiddenSalt === after.hiddenSalt;
   if (from !== undefined && to !== undefined && !hasOneSalt) return [{ difference, other: {}, isUncompared: true }];
   const isSameValue =
-    hiddenDigests !== undefined && later.change.desired !== undefined
-      ? isHiddenAsApproved(earlier.change, hiddenDigests)
-      : from === to;
+    now !== undefined && later.desired !== undefined ? isHiddenAsApproved(earlier, now.hiddenDigests) : from === to;
   return isSameValue ? [] : [{ difference, other: {}, changed: 'manifests' }];
-}
-
-/** The change with the paths that are left to others as the other plan writes them. */
-function withComparableIgnored({ side, change }: SideChange): Change {
-  if (change.ignored === undefined) return change;
-  return { ...change, ignored: toComparableIgnored(getKind(change.kind), change, side.names) };
-}
-
-/** The manifest names an attached or adopted resource by its id. Any other resource is found by its mark. */
-function findSideOfId({ kind, action }: Change): ChangedSide {
-  return getKind(kind).role === 'attached' || action === 'adopt' ? 'manifests' : 'live';
-}
-
-function listIdDifferences(before: Change, after: Change): readonly MemberDifference[] {
-  const kind = getKind(before.kind);
-  const names = kind.role === 'attached' ? listPathIdNamesOfKind(kind) : [];
-  const list = ({ live }: Change): readonly (readonly [string, Json | undefined])[] => [
-    ['id', live?.id],
-    ...names.map((name) => [name, live?.spec?.[name]] as const),
-  ];
-  const own = new Map(list(after));
-  return list(before).flatMap(([name, id]) =>
-    isSame(id, own.get(name)) ? [] : [{ name, before: id, after: own.get(name) }],
-  );
 }
 
 /**
@@ -340,30 +358,32 @@ function listIdDifferences(before: Change, after: Change): readonly MemberDiffer
  * differences, which are compared, or from the number of other writes. A create that is left of a replace has dangers
  * of its own, which follow from the same fields.
  */
-function listExtraDangers({ side, change }: SideChange, other: SideChange, context: Context): readonly Danger[] {
-  if (change.action !== other.change.action && isCreateOrReplace(change)) return [];
-  const knownDangers = other.change.dangers ?? [];
-  const extra = (change.dangers ?? []).filter(
+function listExtraDangers(change: Change, other: Change): readonly Danger[] {
+  if (change.action !== other.action && isCreation(change)) return [];
+  const knownDangers = other.dangers ?? [];
+  return (change.dangers ?? []).filter(
     ({ danger, path }) => !knownDangers.some((one) => one.danger === danger && one.path === path),
   );
-  return side.isLater ? extra : extra.filter((danger) => !isPassed(danger, other.change, context));
 }
 
 /**
  * Whether a danger of the approved plan may be gone in the later one although the rest of the change is the same: there
  * is no gap any more, or the apply has begun to change the field.
  */
-function isPassed({ danger, path }: Danger, later: Change, { approved }: Context): boolean {
-  const begun = later.differences.find((one) => one.path === path && isSetInBetween(one, { change: later, approved }));
-  return danger === 'gap' || begun !== undefined;
+function isPassed({ danger, path }: Danger, later: Facts, plan: Plan): boolean {
+  return (
+    danger === 'gap' || later.change.differences.some((one) => one.path === path && isSetInBetween(one, later, plan))
+  );
 }
 
-/** Which side differs if only one plan changes a field of a resource that both change. */
-function findSideOfField({ path, from, to, field, origin }: Difference, other: Change): ChangedSide | undefined {
-  const live = other.live?.spec;
-  if (field === undefined || live === undefined) return toSideOfOrigin(origin);
-  const value = findValueAt(live, path);
-  return toChangedSide(!isSame(value, to), !isSame(value, from)) ?? toSideOfOrigin(origin);
+/** Which side differs if only one plan has a fact of a resource that both change. */
+function findSideOfFact(
+  { path, start, to, difference: { field, origin } }: Fact,
+  other: Facts,
+): ChangedSide | undefined {
+  if (field === undefined || other.change.live?.spec === undefined) return toSideOfOrigin(origin);
+  const value = findValueAt(other.live, path);
+  return toChangedSide(!isSame(value, to), !isSame(value, start)) ?? toSideOfOrigin(origin);
 }
 
 function toSideOfOrigin(origin: Difference['origin']): ChangedSide | undefined {
@@ -375,8 +395,9 @@ function toSideOfOrigin(origin: Difference['origin']): ChangedSide | undefined {
  * Which side differs if only one plan changes a resource in this way: whether it has a manifest, or which resource is
  * live. If both plans agree on that, the origins of the differences tell.
  */
-function findSideOfWholeChange({ change }: SideChange, other: Change | undefined): ChangedSide | undefined {
-  const isOther = other === undefined ? isRemovingAction(change.action) : change.live?.id !== other.live?.id;
+function findSideOfWholeChange(change: Change, other: Change | undefined): ChangedSide | undefined {
+  const hasManifest = (one: Change | undefined): boolean => one !== undefined && !isRemoval(one);
+  const isOther = other === undefined ? isRemoval(change) : change.live?.id !== other.live?.id;
   const side = toChangedSide(hasManifest(change) !== hasManifest(other), isOther);
   if (side !== undefined) return side;
   const origins = change.differences.map(({ origin }) => toSideOfOrigin(origin));
@@ -385,52 +406,179 @@ function findSideOfWholeChange({ change }: SideChange, other: Change | undefined
   return toChangedSide(has('manifests'), has('live') || (change.action === 'replace' && origins.length === 0));
 }
 
-function hasManifest(change: Change | undefined): boolean {
-  return change !== undefined && !isRemovingAction(change.action);
+/** A part of a plan that the other plan lacks. Neither: the later plan does the rest of it. */
+interface DividedChange {
+  readonly done?: DoneChange | undefined;
+  readonly less?: ExtraChange | undefined;
 }
 
-/** Removes from `less` each field that both plans change, because its entry in `more` contains both values. */
-function withoutMirrored(less: readonly ExtraChange[], more: readonly ExtraChange[]): readonly ExtraChange[] {
-  const mirrors = new Map(more.map((extra) => [formatChangeAddress(extra.change), extra]));
-  return less.flatMap((extra): readonly ExtraChange[] => {
-    const mirrored = mirrors.get(formatChangeAddress(extra.change));
-    if (mirrored?.other === undefined) return [extra];
-    const paths = new Set(mirrored.fields.map(({ difference }) => difference.path));
-    const fields = extra.fields.filter(({ difference }) => !paths.has(difference.path));
-    return fields.length === 0 ? [] : [{ ...extra, fields, dangers: [] }];
-  });
+/** Divides what the approved plan contains and the later plan does not: what is done, and what is missing. */
+function divideMissing(extra: ExtraChange, run: Comparison, now: LiveNow): DividedChange {
+  const { change, isWhole } = extra;
+  const { action, live, address } = change;
+  const found = live && now.resources.get(live.id);
+  const old = live && now.changes.get(live.id);
+  const done = { done: toDone(change) };
+  const missing = () => ({ less: isWhole ? { ...extra, changed: findSideOfMissingChange(extra, run, now) } : extra });
+  switch (action) {
+    case 'no-op':
+    case 'withhold':
+      return {};
+    case 'delete':
+      return found === undefined ? done : missing();
+    case 'release':
+      return found !== undefined && found.mark === undefined ? done : missing();
+    case 'create':
+    case 'replace':
+      if (now.withheld.has(address)) return {};
+      // Fields of a replace that both plans have may be live already, because something else requires the replace.
+      if (action === 'replace' && !isWhole) return divideFields(extra, run, now) ?? missing();
+      if (!isCreated(change, run, now)) return missing();
+      if (found === undefined) return done;
+      if (old?.action === 'delete' || isRestOfRetirement(old, change)) return {};
+      return isKeptByReplace(old, change) ? done : missing();
+    case 'update':
+    case 'adopt':
+    case 'take-over':
+      // An old resource only gets another mark.
+      if (change.retiresAt !== undefined && old?.action === 'no-op' && old.retiresAt !== undefined) return done;
+      return divideFields(extra, run, now) ?? missing();
+    default:
+      return assertNever(action);
+  }
 }
 
-/** Whether an apply of the approved plan has done something for a change: the later plan does not do it as a whole. */
-function hasBegun(address: string, approved: Plan, later: Plan): boolean {
-  const find = ({ changes }: Plan) => changes.find((change) => formatChangeAddress(change) === address)?.action;
-  return find(approved) !== find(later);
+function toDone(change: Change, paths?: readonly string[]): DoneChange {
+  const action = change.action as ChangingAction; // a no-op is never missing
+  return { address: formatChangeAddress(change), action, paths };
 }
 
-/** A stack from which the earlier plan takes over is not named any more once all of that is done. */
-function listTakeOverDifferences(before: Plan, after: Plan, done: ReadonlySet<string>): readonly MemberDifference[] {
-  const isDone = (stack: string): boolean => {
-    const taken = before.changes.filter(
-      ({ action, live }) => action !== 'no-op' && isOwnedBy({ mark: live?.mark }, stack),
-    );
-    return taken.length > 0 && taken.every((change) => done.has(formatChangeAddress(change)));
+/** Whether a resource that the approved plan creates is live, has the mark of the stack, and is as approved. */
+function isCreated(change: Change, { before, names }: Comparison, now: LiveNow): boolean {
+  const decision = now.decisions.get(change.address);
+  const { live, by } = decision?.pair ?? {};
+  const isKept = decision?.action === 'no-op' || decision?.action === 'update';
+  if (!isKept || live === undefined || by !== 'mark' || listKnownIds(before).has(live.id)) return false;
+  const created = toFacts(toCreation(decision), names);
+  const { protect = false, validForMs } = created.change;
+  const isSameLifecycle = protect === (change.protect ?? false) && validForMs === change.validForMs;
+  return isSameLifecycle && hasSameSpec(change, created, now);
+}
+
+/** The creation of what a decision is about. */
+function toCreation(decision: ChangeDecision): Change {
+  return createChange({ ...decision, action: 'create' }, []);
+}
+
+/** Whether the manifest asks for what was approved. Compares everything but what is left to others. */
+function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }: LiveNow): boolean {
+  const approved = omitIgnoredParts(change.ignored ?? [], toFacts(change, NO_NAMES).desired);
+  const now = omitIgnoredParts(change.ignored ?? [], desired);
+  const isSameSpec = Object.keys(now).every((name) => name in approved) && diffSpecs(kind, now, approved).length === 0;
+  return isSameSpec && isHiddenAsApproved(change, hiddenDigests);
+}
+
+/**
+ * Divides the facts of an update, an adoption, a take-over, or a replace that both plans have. A fact is done if the
+ * manifests still ask for its new value, and nothing differs from it any more. `undefined`: nothing is done.
+ */
+function divideFields(extra: ExtraChange, { before, names }: Comparison, now: LiveNow): DividedChange | undefined {
+  const { change, isWhole } = extra;
+  const decision = now.decisions.get(change.address);
+  if (decision?.form === undefined || decision.pair.live?.id !== change.live?.id) return undefined;
+  const decided = toFacts(toCreation(decision), names);
+  const outsideOfSpec: Readonly<Record<string, Json | undefined>> = {
+    'mark.stack': before.stack,
+    'mark.name': getAddressName(change.address),
+    'lifecycle.protect': decision.pair.desired?.lifecycle.protect,
   };
-  const earlier = before.takeOver.filter((stack) => after.takeOver.includes(stack) || !isDone(stack));
-  return isSame([...earlier].sort(), [...after.takeOver].sort())
-    ? []
-    : [{ name: 'the stacks to take over from', before: earlier, after: after.takeOver }];
+  const isAsked = ({ path, to, difference: { field } }: Fact): boolean =>
+    isSame(field === undefined ? outsideOfSpec[path] : findValueAt(decided.desired, path), to);
+  const isOpen = ({ path }: Fact): boolean => decided.differences.some((one) => isSamePart(one.path, path));
+  const fields = new Map(extra.fields.map((field) => [field.difference, field]));
+  const facts = toFacts(change, NO_NAMES).differences.filter(({ difference }) => isWhole || fields.has(difference));
+  const isApproved = isHiddenAsApproved(change, now.hiddenDigests);
+  const applied = facts.filter((fact) => isApproved && !isOpen(fact) && isAsked(fact));
+  if (applied.length === 0) return undefined;
+  const open = facts.filter((fact) => !applied.includes(fact));
+  const paths = applied.map(({ difference }) => difference.path);
+  const done = toDone(change, isWhole && open.length === 0 ? undefined : paths);
+  if (open.length === 0) return { done };
+  const missing = open.map((fact) => ({
+    ...fields.get(fact.difference),
+    difference: fact.difference,
+    changed: toChangedSide(!isAsked(fact), !isSame(findValueAt(decided.live, fact.path), fact.start)),
+  }));
+  return { done, less: { ...extra, isWhole: false, fields: missing, dangers: [] } };
 }
 
-/** References to other stacks that are still to be resolved. One that is resolved is compared by its id. */
-function listAwaitedDifferences(
-  { crossStackReferences: before = {} }: Plan,
-  { crossStackReferences: after = {} }: Plan,
-): readonly MemberDifference[] {
-  const approvedReferences = new Map(Object.entries(before));
-  return Object.entries(after).flatMap(([address, { stack, resource }]) => {
-    const approved = approvedReferences.get(address);
-    const text = `${resource} of the stack ${stack}`;
-    const earlier = approved && `${approved.resource} of the stack ${approved.stack}`;
-    return earlier === undefined || earlier === text ? [] : [{ name: address, before: earlier, after: text }];
+/** Which side keeps a whole change from being done. */
+function findSideOfMissingChange(
+  { change, changed }: ExtraChange,
+  { names }: Comparison,
+  now: LiveNow,
+): ChangedSide | undefined {
+  const decision = now.decisions.get(change.address);
+  const described = decision?.form === undefined ? undefined : decision;
+  if (change.duplicateOf !== undefined) return 'live';
+  if (isRemoval(change)) return described === undefined ? 'live' : 'manifests';
+  const isAsked = described !== undefined && hasSameSpec(change, toFacts(toCreation(described), names), now);
+  const owned = decision?.pair.by === 'adopt' ? undefined : decision?.pair.live?.id;
+  return toChangedSide(!isAsked, change.action !== 'adopt' && owned !== change.live?.id) ?? changed;
+}
+
+/**
+ * Turns the replacement of an abandoned resource back into the creation that the approved plan shows. An interrupted
+ * apply of that plan created the resource, and nothing shows that it delivered the token. If the resource is protected,
+ * the replacement needs a consent that the creation did not need. That is no difference: the guard asks for it.
+ */
+function restoreAbandonedCreations(plan: Plan, approved: Plan): Plan {
+  const known = listKnownIds(approved);
+  const creations = new Map<Address, CreateWrite>(
+    approved.writes.filter(isCreate).map((write) => [write.address, write]),
+  );
+  const isAbandoned = ({ address, kind, action, live, duplicateOf, differences }: Change): boolean => {
+    const mark = live?.mark;
+    const isRenewed =
+      duplicateOf === undefined ? action === 'replace' && differences.length === 0 : action === 'delete';
+    const isOurs = hasMarkOf({ mark }, { stack: plan.stack, name: getAddressName(address) });
+    // Another credential may be in use: it has other values than the creation writes.
+    const written = Object.entries(creations.get(address)?.mark.fields ?? {});
+    const isAsCreated = creations.has(address) && written.every(([name, digest]) => mark?.fields[name] === digest);
+    const isNew = !known.has(live?.id ?? '');
+    return isRenewed && isNew && isAsCreated && isOurs && isTokenUndelivered(getKind(kind), { mark });
+  };
+  const abandoned = plan.changes.filter(isAbandoned);
+  const addresses = new Set<string>(abandoned.map(({ address }) => address));
+  const changes = plan.changes.flatMap((change): readonly Change[] => {
+    if (!abandoned.includes(change)) return [change];
+    const { live: _, reason: __, ...creation } = change;
+    const created = { ...plan, changes: [{ ...creation, action: 'create' as const }] };
+    return change.duplicateOf === undefined ? computeChangesWithDangers(created) : [];
+  });
+  const isOfAbandoned = ({ rule, addresses: of }: SafetyViolation): boolean =>
+    rule === 'protect' && of.every((address) => addresses.has(address));
+  return { ...plan, changes, violations: plan.violations.filter((one) => !isOfAbandoned(one)) };
+}
+
+/**
+ * The addresses of `--rotate` whose rotation in the approved plan is done, whoever did it: the resource was replaced by
+ * one that the plan did not know, or the plan itself has the address in `--rotate` and does not replace it any more.
+ * Otherwise each apply of the plan would rotate them again.
+ */
+export function listFinishedRotations(
+  { changes, stack, options }: Plan,
+  { resources }: LiveState,
+  rotate: readonly string[],
+): readonly string[] {
+  const known = listKnownIds({ changes });
+  return rotate.filter((address) => {
+    const replaced = changes.find((change) => change.address === address && change.action === 'replace');
+    if (replaced === undefined) return options.rotate.includes(address);
+    const kind = getKind(replaced.kind);
+    const named = { stack, name: getAddressName(replaced.address) };
+    const isFinished = (one: LiveResource): boolean =>
+      isResourceOf(one, named) && !known.has(one.id) && !isTokenUndelivered(kind, one);
+    return resources.get(replaced.kind)?.some(isFinished) === true;
   });
 }

@@ -2,13 +2,13 @@ import type { Client } from '../client/client.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Address } from '../model/address.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { type ApplyEvent, type ApplyResult, createFailedOutcome, type Outcome } from '../model/outcome.ts';
 import { listKnownIds, type Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { isDelete, type Write, type WriteId } from '../model/write.ts';
-import { listDoubtfulCreations } from '../plan/lost-marks.ts';
 import { ConcurrentChangeDetector } from './concurrent-changes.ts';
 import { findUndoneDeletes } from './confirm-deletes.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
@@ -213,7 +213,7 @@ function createWriteContext(plan: Plan, context: ApplyContext, { note, onLookUp 
     },
     now,
     ids: new Map(context.ids),
-    doubtful: listDoubtfulCreations(plan),
+    doubtful: listAddressesInCondition(plan, 'doubtful'),
     lostMarks: new Map(),
     otherTexts: new Set(),
     unrecorded: new Set(),

@@ -63,8 +63,8 @@ export interface WriteContext {
   readonly now: () => Date;
   /** Ids of resources, by address. Each creation adds an entry. */
   readonly ids: Map<string, string>;
-  /** The addresses of new resources whose mark is written twice. See `listDoubtfulCreations`. */
-  readonly doubtful: ReadonlySet<string | undefined>;
+  /** The addresses of new resources whose mark is written twice: beside them there may be one that lost its mark. */
+  readonly doubtful: ReadonlySet<string>;
   /** By the name of a kind, the resource that lost its mark when it was updated. Nothing more is sent to these kinds. */
   readonly lostMarks: Map<string, Address>;
   /** Fields of which the run has said that the service keeps another text, as `Kind/name field`. */

@@ -1,5 +1,6 @@
 import type { Address } from './address.ts';
 import { type Change, type ChangingAction, type Difference, formatChangeAddress, isHiddenChange } from './change.ts';
+import { countInCondition } from './conditions.ts';
 import type { Danger } from './danger.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Json } from './json.ts';
@@ -103,17 +104,12 @@ export interface SkippedCounts {
   readonly files: number;
 }
 
-/** Whether the stack is not applied, because one that it depends on is not. */
-export function isBlockedByDependency({ diagnostics }: Pick<Plan, 'diagnostics'>): boolean {
-  return diagnostics.some(({ code }) => code === 'dependency-blocked');
-}
-
 /**
  * Whether an apply of the plan leaves the stack undone: the run keeps what the stack would prune, or does not try again
  * what the service refused.
  */
-export function isIncomplete({ diagnostics, changes }: Pick<Plan, 'diagnostics' | 'changes'>): boolean {
-  return diagnostics.some(({ code }) => code === 'kept-prune') || changes.some(({ action }) => action === 'withhold');
+export function isIncomplete(plan: Pick<Plan, 'diagnostics' | 'changes'>): boolean {
+  return countInCondition(plan, 'kept') > 0 || plan.changes.some(({ action }) => action === 'withhold');
 }
 
 /** Whether an apply would change anything, apart from writing again what the service does not show. */

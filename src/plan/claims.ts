@@ -3,7 +3,6 @@ import type { Kind } from '../kinds/kind.ts';
 import { hasSameFields } from '../kinds/same-fields.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
@@ -201,16 +200,6 @@ function formatLateRemedy(
 
 const LATE =
   'That stack is applied in the same run. This write follows its writes, and fails if they do not free the value.';
-
-/** Lists the addresses whose writes wait until another stack of the run frees a unique value. */
-export function listAddressesAwaitingOtherStacks({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
-  return new Set(diagnostics.filter(isLateClaimWarning).flatMap(({ address }) => address ?? []));
-}
-
-/** Whether a diagnostic says that a claim follows the writes of another stack. */
-export function isLateClaimWarning({ code, severity }: Diagnostic): boolean {
-  return code === 'claimed-elsewhere' && severity === 'warning';
-}
 
 /** Finds the path of a claimed value in a spec. Falls back to the top-level field. */
 function chooseClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {

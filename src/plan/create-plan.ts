@@ -1,5 +1,6 @@
 import { findApiTypeOfSshKey, parseKeyComment } from '../kinds/formats.ts';
 import { ACTIONS, type Change } from '../model/change.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { countSkipped, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { computeMinimumRequestTimeMs, parseRateLimit, type RateLimit, RECENT_STATE_MS } from '../model/stack.ts';
@@ -15,7 +16,6 @@ import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { isCreateWithoutClaims } from './duplicates.ts';
 import { listGoneIds } from './gone-ids.ts';
 import { countOwnedByKind, listGuardAndProtectionViolations } from './guard.ts';
-import { listDoubtfulCreations } from './lost-marks.ts';
 import { createOrderedWrites } from './order.ts';
 import { listReleaseDespiteManifestNotes, type PlanInput } from './plan-input.ts';
 import { countReliantWrites } from './relied-writes.ts';
@@ -144,7 +144,7 @@ function estimateRequests(
   const limit = parseRateLimit(settings.rateLimit);
   // Each kind in which a concurrent apply could create the same resource is listed at least once.
   const lookUps = new Set(writes.filter(isCreateWithoutClaims).map(({ kind }) => kind)).size;
-  const doubtful = listDoubtfulCreations({ diagnostics });
+  const doubtful = listAddressesInCondition({ diagnostics }, 'doubtful');
   const secondMarks = writes.filter((write) => isCreate(write) && doubtful.has(write.address)).length;
   const apply = writes.length + lookUps + countDeleteChecks(writes) + secondMarks;
   const readAgain = countReliantWrites(writes, changes);

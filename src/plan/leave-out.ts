@@ -2,7 +2,6 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { formatAddress, parseAddress, stripDuplicateId } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Plan } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
 import { formatWriteAddress, type Write } from '../model/write.ts';
 import { createChange } from './create-change.ts';
@@ -128,10 +127,4 @@ function createUnknownAddressError(address: string, { stack }: DesiredState, add
     message: `${address}, which --exclude names, is neither in the manifests nor owned by the stack ${stack.name}`,
     remedy: nearest === undefined ? LIST_OWNED_REMEDY : `Did you mean \`${nearest}\`?`,
   };
-}
-
-/** The addresses of the changes that a plan leaves out, without the ids of duplicates. */
-export function listLeftOutAddresses({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
-  const found = diagnostics.filter(({ code }) => code === 'left-out');
-  return new Set(found.flatMap(({ address }) => (address === undefined ? [] : [stripDuplicateId(address)])));
 }

@@ -7,7 +7,6 @@ import { toCanonicalJson, toJsonText } from '../model/json.ts';
 import { findCutMark } from '../model/mark.ts';
 import { isCutMarkOf } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
-import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { hasOwnValues, isUnmarked } from './duplicates.ts';
@@ -193,12 +192,6 @@ function listTraits({ kind, spec }: LiveResource, name = ''): readonly string[] 
 /** Without both times, none is older. */
 function isOlder({ createdAt }: LiveResource, other: LiveResource | undefined): boolean {
   return other !== undefined && Date.parse(createdAt) < Date.parse(other.createdAt);
-}
-
-/** The addresses of new resources beside which there may be one that lost its mark. */
-export function listDoubtfulCreations({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string | undefined> {
-  const doubts = diagnostics.filter(({ code, severity }) => code === 'mark-lost' && severity === 'warning');
-  return new Set(doubts.map(({ address }) => address));
 }
 
 interface ComparedValidity {

@@ -8,6 +8,7 @@ import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress, toAddress } from '../model/address.ts';
 import { type Change, formatChangeAddress, sendsNothing } from '../model/change.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toManifestPath } from '../model/field-path.ts';
@@ -18,7 +19,7 @@ import type { Plan, SafetyViolation } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { formatWriteAddress, isDelete, type Write } from '../model/write.ts';
-import { describeRejectionConsents, listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
+import { describeRejectionConsents } from '../plan/claims.ts';
 import { createHandOverCheck } from '../plan/handed-over.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import type { AcceptedSimulatedWrite, SimulatedAccount, SimulatedResourceId } from './simulated-account.ts';
@@ -47,7 +48,7 @@ export function collectRehearsalFindings(rehearsed: RehearsedPlan): Findings {
   const { plan, desired, result, left } = rehearsed;
   // Writes at these addresses claim a value that another stack of the run frees first. The plan already warns about
   // them.
-  const late = listAddressesAwaitingOtherStacks(plan);
+  const late = listAddressesInCondition(plan, 'awaiting');
   const failed = result.outcomes
     .filter((one) => one.outcome === 'failed')
     .filter(({ write }) => !late.has(write.address))

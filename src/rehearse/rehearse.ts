@@ -1,17 +1,16 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import { isValueHidden } from '../kinds/read-response.ts';
-import { toAddress } from '../model/address.ts';
+import { stripDuplicateId, toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
-import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 import { createChange } from '../plan/create-change.ts';
 import { decideChanges } from '../plan/decide-plan.ts';
-import { listLeftOutAddresses } from '../plan/leave-out.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { findTargetClosure } from '../plan/select-targets.ts';
 import {
@@ -37,7 +36,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   if (plan.writes.length === 0) return plan;
   const { live, gaps, ...tried } = await applyAndRead(plan, input);
   const again = { ...input, live, rotate: [] };
-  const leftOut = listLeftOutAddresses(plan);
+  const leftOut = new Set([...listAddressesInCondition(plan, 'left-out')].map(stripDuplicateId));
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
     .decisions.filter(({ action, pair }) => !sendsNothing(action) && !leftOut.has(pair.address))
     .map((decision) => createChange(decision, []));
@@ -67,7 +66,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
 
 /** Counts the writes that fail on the copy because another stack of the run frees a value first, and what depends on them. */
 function countAwaiting(plan: Plan, { outcomes }: ApplyResult): number {
-  const late = listAddressesAwaitingOtherStacks(plan);
+  const late = listAddressesInCondition(plan, 'awaiting');
   const found = new Set<string>();
   for (const one of outcomes) {
     const isLate = one.outcome !== 'applied' && late.has(one.write.address);

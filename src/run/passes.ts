@@ -1,10 +1,10 @@
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isRetirement } from '../model/change.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import type { Plan } from '../model/plan.ts';
 import { sort } from '../model/sort.ts';
 import { isDelete, mapNeededWrites, type Write } from '../model/write.ts';
-import { listAddressesAwaitingOtherStacks } from '../plan/claims.ts';
 
 /**
  * The two passes in which the plans of one account are applied. In the first pass, stack after stack sends what waits for
@@ -51,7 +51,7 @@ export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (wri
 }
 
 function listLateWrites(plan: Plan): ReadonlySet<Write> {
-  const claims = listAddressesAwaitingOtherStacks(plan);
+  const claims = listAddressesInCondition(plan, 'awaiting');
   const late = new Map<string, Write>();
   // One pass is enough, because a write depends only on earlier writes.
   for (const write of plan.writes)
@@ -108,7 +108,7 @@ function findNeeds(late: LateWrites): ReadonlyMap<Write, readonly Write[]> {
     ({ write }) => write.kind,
   );
   const others = all.filter(({ write }) => !write.last);
-  const claims = new Map([...late.keys()].map((plan) => [plan, listAddressesAwaitingOtherStacks(plan)]));
+  const claims = new Map([...late.keys()].map((plan) => [plan, listAddressesInCondition(plan, 'awaiting')]));
   const find = (plan: Plan, write: Write) => {
     if (write.last) return others;
     if (isDelete(write)) return users.get(write.ids?.id ?? '') ?? [];

@@ -1,13 +1,13 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, formatChangeAddress } from '../model/change.ts';
+import { isAboutCondition } from '../model/conditions.ts';
 import { toManifestPath } from '../model/field-path.ts';
 import type { Locate } from '../model/place.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
 import { findWay, sort } from '../model/sort.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { formatWriteAddress, mapNeededWrites, type Write } from '../model/write.ts';
-import { isLateClaimWarning } from '../plan/claims.ts';
 import { isClaim, listVacated } from '../plan/order.ts';
 
 /**
@@ -74,7 +74,7 @@ export function addExchangeViolations<T extends Pick<Plan, 'diagnostics' | 'viol
   return {
     ...planned,
     diagnostics: planned.diagnostics.filter(
-      (one) => !isLateClaimWarning(one) || one.address === undefined || !addresses.has(one.address),
+      (one) => !isAboutCondition(one, 'awaiting') || one.address === undefined || !addresses.has(one.address),
     ),
     violations: [...planned.violations, ...found],
   };

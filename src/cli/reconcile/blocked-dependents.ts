@@ -1,5 +1,6 @@
+import { countInCondition } from '../../model/conditions.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, isIncomplete } from '../../model/plan.ts';
+import { isIncomplete } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { StackReportPart } from '../../report/report.ts';
 import { listDependencies, orderStacks } from '../../run/order-stacks.ts';
@@ -43,7 +44,7 @@ export function findBlockedDependents(
 export function isRefusedPart({ exitCode, report }: Pick<StackReportPart, 'exitCode' | 'report'>): boolean {
   if (exitCode === EXIT.success || exitCode === EXIT.changes) return false;
   const plan = report.about === 'plan' || report.about === 'apply' ? report.plan : undefined;
-  return exitCode !== EXIT.failed || plan === undefined || isBlockedByDependency(plan) || !isIncomplete(plan);
+  return exitCode !== EXIT.failed || plan === undefined || countInCondition(plan, 'blocked') > 0 || !isIncomplete(plan);
 }
 
 function createBlockedWarning({ name }: StackFolder, why: readonly string[]): Diagnostic {

@@ -1,5 +1,6 @@
+import { countInCondition } from '../../model/conditions.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, type Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
 import type { Report, StackReportPart } from '../../report/report.ts';
@@ -41,7 +42,7 @@ export function describeUnknown(report: Report | undefined): string | undefined 
     case 'plan':
       if (hasErrors(report.plan.diagnostics)) return 'cannot be planned';
       if (report.blocking.length > 0) return 'is refused';
-      return isBlockedByDependency(report.plan) ? 'is not applied' : undefined;
+      return countInCondition(report.plan, 'blocked') > 0 ? 'is not applied' : undefined;
     default:
       return undefined;
   }

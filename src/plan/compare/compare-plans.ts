@@ -77,6 +77,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
   const run: Comparison = {
     before,
     after,
+    known: listKnownIds(before),
     names: new Map([...collectNames(after, before), ...listAwaitedIds(before, evidence)]),
     earlierNames: collectNames(before, after),
     replaces: new Map(before.changes.flatMap((one) => (one.action === 'replace' ? [[one.address, one]] : []))),
@@ -106,6 +107,8 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
 interface Comparison {
   readonly before: Plan;
   readonly after: Plan;
+  /** The ids of all live resources of the earlier plan. */
+  readonly known: ReadonlySet<string>;
   /** The names for the ids of the later plan. */
   readonly names: IdNames;
   /** The names for the ids of the earlier plan. */
@@ -454,11 +457,11 @@ function toDone(change: Change, paths?: readonly string[]): DoneChange {
 }
 
 /** Whether a resource that the approved plan creates is live, has the mark of the stack, and is as approved. */
-function isCreated(change: Change, { before, names }: Comparison, now: LiveNow): boolean {
+function isCreated(change: Change, { known, names }: Comparison, now: LiveNow): boolean {
   const decision = now.decisions.get(change.address);
   const { live, by } = decision?.pair ?? {};
   const isKept = decision?.action === 'no-op' || decision?.action === 'update';
-  if (!isKept || live === undefined || by !== 'mark' || listKnownIds(before).has(live.id)) return false;
+  if (!isKept || live === undefined || by !== 'mark' || known.has(live.id)) return false;
   const created = toFacts(toCreation(decision), names);
   const { protect = false, validForMs } = created.change;
   const isSameLifecycle = protect === (change.protect ?? false) && validForMs === change.validForMs;

@@ -8,8 +8,9 @@ import {
   formatChangeAddress,
   listShownActions,
 } from '../../model/change.ts';
+import { countInCondition } from '../../model/conditions.ts';
 import { hasErrors, isLintCode } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, isIncomplete, type Plan } from '../../model/plan.ts';
+import { isIncomplete, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import {
@@ -81,7 +82,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
   const shown = apart.filter((one) => !isLintFinding(one));
   const isEmpty = isEmptyPlan(plan);
   const summary = formatPlanSummary({ ...plan, names, totals: countActions(changes), isEmpty });
-  const isRefused = hasErrors(diagnostics) || blocking.length > 0 || isBlockedByDependency(plan);
+  const isRefused = hasErrors(diagnostics) || blocking.length > 0 || countInCondition(plan, 'blocked') > 0;
   const result = { isApplicable: !isEmpty && !isRefused, isIncomplete: isIncomplete(plan) };
   return {
     command: 'plan',

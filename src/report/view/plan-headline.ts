@@ -5,8 +5,9 @@ import {
   formatChangeAddress,
   type Totals,
 } from '../../model/change.ts';
+import { countInCondition } from '../../model/conditions.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import { isBlockedByDependency, type Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import { formatDangerCountsOfChanges } from './danger-view.ts';
 import type { ResourceNames } from './field-view.ts';
 import { formatPlanSummary } from './plan-wording.ts';
@@ -45,7 +46,7 @@ export function formatPlanHeadline(
   const heeded = [dangers, losses].filter((text) => text !== '');
   const rest = listCounts(totals, (action) => !LOSSES.has(action));
   const refused = violations.length === 0 ? [] : [`⛔ refused by ${formatCount(violations.length, 'safety rule')}`];
-  const blocked = isBlockedByDependency({ diagnostics }) ? ['⛔ not applied'] : [];
+  const blocked = countInCondition({ diagnostics }, 'blocked') > 0 ? ['⛔ not applied'] : [];
   const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
   const said = [...heeded, ...rest, ...unchanged];
   return [...refused, ...blocked, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');

@@ -8,6 +8,7 @@ import {
   listShownActions,
   type Totals,
 } from '../../model/change.ts';
+import { countInCondition } from '../../model/conditions.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -141,15 +142,10 @@ export function formatPlanSummary(plan: PlanNumbers): string {
 
 function formatNothingToDo({ changes, names, totals, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
-  const leftOut = countLeftOut(diagnostics);
+  const leftOut = countInCondition({ diagnostics }, 'left-out');
   if (leftOut > 0) return `Nothing to do: ${formatCount(leftOut, 'change is', 'changes are')} left out.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
   return `Nothing to do: ${formatCount(number, 'resource matches', 'resources match')} the manifests${formatLeftException(changes, names)}.`;
-}
-
-/** The number of changes that are left out. */
-function countLeftOut(diagnostics: readonly Diagnostic[]): number {
-  return diagnostics.filter(({ code }) => code === 'left-out').length;
 }
 
 /** Returns, for example, `1 to delete, 0 to replace, …; 3 unchanged`. Omits rare actions that do not occur. */
@@ -219,7 +215,7 @@ export function formatRehearsalSentence(
   if (rejected > 0) return `${start} ${rejected} of ${formatCount(tried, 'write')} would be rejected.${open}`;
   if (awaiting > 0)
     return `${start} ${awaiting} of ${formatCount(tried, 'write')} could not be tried: another stack of the run frees a value first.${open}`;
-  const leftOut = countLeftOut(diagnostics);
+  const leftOut = countInCondition({ diagnostics }, 'left-out');
   const all = ALL_WRITES[tried] ?? 'all writes succeeded there';
   if (leftOut > 0) return `${start} ${all}, and ${formatCount(leftOut, 'change is', 'changes are')} left out.${open}`;
   const next = targets.length === 0 ? 'a plan made afterwards' : 'a plan of the same targets made afterwards';

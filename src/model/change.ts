@@ -227,6 +227,16 @@ export function sendsNothing(action: Action): action is 'no-op' | 'withhold' {
   return action === 'no-op' || action === 'withhold';
 }
 
+/** Whether there is a new resource after the change. */
+export function isCreation({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'create' || action === 'replace';
+}
+
+/** Whether the stack has no such resource any more after the change. */
+export function isRemoval({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'delete' || action === 'release';
+}
+
 /** Whether an action, or the write that does it, gives an existing resource the mark of this stack. */
 export function isAdoptOrTakeOverAction<T extends string>(action: T): action is T & ('adopt' | 'take-over') {
   return action === 'adopt' || action === 'take-over';

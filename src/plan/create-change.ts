@@ -1,7 +1,7 @@
 import { listUnknownRestrictions } from '../access/dangers.ts';
 import { isOpenOnPurpose } from '../access/restrictions.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
-import type { Change, LiveBeforeChange } from '../model/change.ts';
+import { type Change, isCreation, type LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
@@ -66,7 +66,7 @@ function pickUnknownRestrictions({ pair, form }: ChangeDecision): Pick<Change, '
 }
 
 function isOpenOnceCreated({ action, pair: { kind }, form }: ChangeDecision): boolean {
-  return (action === 'create' || action === 'replace') && form !== undefined && isOpenOnPurpose(kind, form);
+  return isCreation({ action }) && form !== undefined && isOpenOnPurpose(kind, form);
 }
 
 /** Whether the mark will say that the resource is protected. An old one keeps its protection. */
@@ -125,7 +125,7 @@ function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string
 function listSentFields(decision: ChangeDecision): ReadonlySet<string> {
   const { kind } = decision.pair;
   const fields = kind.specFields;
-  if (decision.action === 'create' || decision.action === 'replace') return new Set(fields.map(([name]) => name));
+  if (isCreation(decision)) return new Set(fields.map(([name]) => name));
   const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
   return new Set([...always, ...listChangedFields(kind, decision)]);
 }

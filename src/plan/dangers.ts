@@ -8,7 +8,7 @@ import { isValueHidden } from '../kinds/read-response.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
-import { type Change, isProtected, sendsNothing } from '../model/change.ts';
+import { type Change, isCreation, isProtected, sendsNothing } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import type { DriftedChange } from '../model/drift.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
@@ -266,7 +266,7 @@ function listLonger(kind: Kind, { differences, live, validForMs }: Change): read
  * a replace also computed values that users copy elsewhere.
  */
 function listNewValues(kind: Kind, { action, token, keepOldForMs }: Change): readonly Danger[] {
-  if (action !== 'create' && action !== 'replace') return [];
+  if (!isCreation({ action })) return [];
   const place = token === undefined ? undefined : describeTokenSink(token);
   const tokens = kind.oneTimeFields.map(
     (path): Danger => ({

@@ -10,6 +10,7 @@ import {
   type Difference,
   type DueDate,
   isAdoptOrTakeOverAction,
+  isCreation,
   type LeftValue,
   type OtherSpelling,
   sendsNothing,
@@ -479,7 +480,7 @@ export function lacksSink(decision: ChangeDecision, { tokens, hasOwnSink = () =>
 }
 
 function createsToken({ pair, action }: ChangeDecision): boolean {
-  return (action === 'create' || action === 'replace') && pair.kind.oneTimeFields.length > 0;
+  return isCreation({ action }) && pair.kind.oneTimeFields.length > 0;
 }
 
 function findOwnSink({ pair }: ChangeDecision, settings: TokenSettings): SinkSettings | undefined {

@@ -3,6 +3,7 @@ import { hasToken, type Kind } from '../kinds/kind.ts';
 import { hasSameFields } from '../kinds/same-fields.ts';
 import { foldProse } from '../kinds/spelling.ts';
 import { type Address, toAddress } from '../model/address.ts';
+import { isCreation } from '../model/change.ts';
 import { toCanonicalJson, toJsonText } from '../model/json.ts';
 import { findCutMark } from '../model/mark.ts';
 import { isCutMarkOf } from '../model/ownership.ts';
@@ -210,10 +211,6 @@ function isSameValidity({ kind, spec, desired }: ComparedValidity): boolean {
 function isOver({ validity }: Kind, spec: Spec, now: Date): boolean {
   const until = readFieldTime(spec, validity?.until);
   return until !== undefined && until <= now.getTime();
-}
-
-function isCreation({ action }: ChangeDecision): boolean {
-  return action === 'create' || action === 'replace';
 }
 
 function listPlannedIds(decisions: readonly ChangeDecision[]): ReadonlySet<string | undefined> {

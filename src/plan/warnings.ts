@@ -4,7 +4,7 @@ import { isReferable, listReferences } from '../kinds/references.ts';
 import { formatKindTitles, getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
-import { sendsNothing } from '../model/change.ts';
+import { isCreation, sendsNothing } from '../model/change.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
 import type { Diagnostic, DiagnosticCode } from '../model/diagnostic.ts';
 import { findRefusedCreation, isAsAdopted, isRefusalRecord } from '../model/mark.ts';
@@ -299,8 +299,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
     severity: 'error',
     // The validity of such a certificate begins when it is created: it would be valid at another time than meant.
     when: ({ action, pair: { kind, desired, address } }, { clock = NO_SKEW }) => {
-      const isCreated = action === 'create' || action === 'replace';
-      if (!clock.isDoubtful || !isCreated || desired === undefined) return [];
+      if (!clock.isDoubtful || !isCreation({ action }) || desired === undefined) return [];
       if (findManifestValidForMs(kind, desired) === undefined) return [];
       return [{ address, place: desired.locate(['lifecycle', 'valid_for']), skewMs: clock.skewMs }];
     },
@@ -465,7 +464,7 @@ function isAnotherAccount(missing: readonly unknown[], decisions: readonly Chang
 function listStaying({ action, pair }: ChangeDecision): readonly (ChangeDecision['pair'] & {
   readonly desired: DesiredResource;
 })[] {
-  const isSkipped = action === 'delete' || action === 'create' || action === 'replace';
+  const isSkipped = action === 'delete' || isCreation({ action });
   return isSkipped || pair.desired === undefined ? [] : [{ ...pair, desired: pair.desired }];
 }
 

@@ -6,7 +6,13 @@ import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { getAddressName, LONGEST_NAME } from '../model/address.ts';
-import { type Change, isAdoptOrTakeOverAction, isRecordInChange, type LiveBeforeChange } from '../model/change.ts';
+import {
+  type Change,
+  isAdoptOrTakeOverAction,
+  isCreation,
+  isRecordInChange,
+  type LiveBeforeChange,
+} from '../model/change.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import {
   assertJsonObject,
@@ -359,7 +365,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
 
 /** The retirement that the mark of a live resource keeps until the old resource is deleted. */
 function keepRetirement({ action, retires }: Change): Pick<MarkDraft, 'retires'> {
-  if (retires === undefined || action === 'create' || action === 'replace') return {};
+  if (retires === undefined || isCreation({ action })) return {};
   return { retires: { id: retires.id, until: retires.at } };
 }
 
@@ -382,7 +388,7 @@ function pickAdopted(kind: Kind, change: Change): Pick<MarkDraft, 'adopted'> {
 
 /** What the mark records of the switches that the last read contained. A creation has read none. */
 function pickSwitches({ action, live }: Change): Pick<MarkDraft, 'switches'> {
-  return action === 'create' || action === 'replace' ? {} : { switches: live?.switches };
+  return isCreation({ action }) ? {} : { switches: live?.switches };
 }
 
 function findRefusal({ id, mark }: LiveBeforeChange): MarkDraft['refused'] {
@@ -391,7 +397,7 @@ function findRefusal({ id, mark }: LiveBeforeChange): MarkDraft['refused'] {
 
 /** What the mark of a live resource keeps of a refused creation. */
 function keepRefusal({ action, live }: Change): Pick<MarkDraft, 'refused'> {
-  return action === 'create' || action === 'replace' || live === undefined ? {} : { refused: findRefusal(live) };
+  return isCreation({ action }) || live === undefined ? {} : { refused: findRefusal(live) };
 }
 
 /** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
@@ -419,7 +425,7 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
 
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
-  if (action === 'create' || action === 'replace') return false;
+  if (isCreation({ action })) return false;
   return action === 'adopt' ? kind.oneTimeFields.length > 0 : live?.mark?.delivered === true;
 }
 

@@ -12,6 +12,8 @@ import {
   type Difference,
   formatChangeAddress,
   isAdoptOrTakeOverAction,
+  isCreation,
+  isRemoval,
   sendsNothing,
 } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
@@ -47,8 +49,6 @@ import {
   type Facts,
   findValueAt,
   type IdNames,
-  isCreation,
-  isRemoval,
   isSame,
   isSamePart,
   NO_NAMES,

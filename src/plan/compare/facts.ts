@@ -7,7 +7,7 @@ import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import type { Address } from '../../model/address.ts';
-import type { Change, Difference } from '../../model/change.ts';
+import { type Change, type Difference, isCreation, isRemoval } from '../../model/change.ts';
 import { formatPath, parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import { type ExtraField, listKnownIds, type Plan } from '../../model/plan.ts';
@@ -124,14 +124,6 @@ export function findValueAt(spec: Spec, path: string): Json | undefined {
 export function isSame(left: Json | undefined, right: Json | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return isSameJson(left, right);
-}
-
-export function isRemoval({ action }: Change): boolean {
-  return action === 'delete' || action === 'release';
-}
-
-export function isCreation({ action }: Change): boolean {
-  return action === 'create' || action === 'replace';
 }
 
 /** Compares all values of what both changes delete, or all that both create. A delete has only old values, a creation only new ones. */

@@ -8,6 +8,7 @@ import {
   type ChangingAction,
   type Difference,
   isAdoptOrTakeOverAction,
+  isCreation,
 } from '../../model/change.ts';
 import { parsePath, pathsOverlap } from '../../model/field-path.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
@@ -141,8 +142,8 @@ export function formatWarningNote({ rule, message, address, place, remedy }: Sho
  * itself, so that an edit of the plan file cannot remove them.
  */
 export function listChangeNotes(change: Change, names: ResourceNames): readonly string[] {
-  const { action, token, notes = [], validForMs, ignored = [], dangers = [] } = change;
-  const isMade = action === 'create' || action === 'replace';
+  const { token, notes = [], validForMs, ignored = [], dangers = [] } = change;
+  const isMade = isCreation(change);
   // The `token` danger, if there is one, already names the token sink.
   const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
   return [

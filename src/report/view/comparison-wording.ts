@@ -1,5 +1,5 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, isRemoval } from '../../model/change.ts';
 import { isJsonArray, type Json, toCanonicalJson } from '../../model/json.ts';
 import {
   type ChangedSide,
@@ -154,7 +154,7 @@ type Side = 'from' | 'to';
 
 /** The only side of a difference that has a value. Undefined if both sides have one. */
 function findSide(action: Change['action'], { field }: Difference): Side | undefined {
-  if (action === 'delete' || action === 'release') return 'from';
+  if (isRemoval({ action })) return 'from';
   return action === 'create' || field === undefined ? 'to' : undefined;
 }
 

@@ -5,6 +5,7 @@ import {
   CHANGE_ACTIONS,
   type Change,
   formatChangeAddress,
+  isRemoval,
   listShownActions,
   type Totals,
 } from '../../model/change.ts';
@@ -76,7 +77,7 @@ export const CHANGE_ORIGIN_HEADINGS = {
  */
 export function formatOwner({ action, owner, place }: Pick<Change, 'action' | 'owner' | 'place'>): string | undefined {
   if (owner === undefined) return undefined;
-  const isWithoutManifest = place === undefined && (action === 'delete' || action === 'release');
+  const isWithoutManifest = place === undefined && isRemoval({ action });
   return `${toPrintable(owner)}${isWithoutManifest ? ', as its metadata says' : ''}`;
 }
 

@@ -1,6 +1,6 @@
 import { applyManifestEdits } from '../manifest/edit-document.ts';
 import type { Address } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, listKnownDifferences } from '../model/change.ts';
 import type { Danger } from '../model/danger.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, DriftedChange } from '../model/drift.ts';
@@ -193,7 +193,7 @@ function refuseAll(
 
 /** Whether a part of what was accepted still differs. */
 function isDifferent(fields: readonly DriftedField[], after: Change | undefined): boolean {
-  const left = (after?.differences ?? []).filter(({ isHidden }) => !isHidden).map(({ path }) => parsePath(path) ?? []);
+  const left = (after === undefined ? [] : listKnownDifferences(after)).map(({ path }) => parsePath(path) ?? []);
   return fields.some(({ differences }) =>
     differences.some(({ path }) => left.some((one) => pathsOverlap(one, parsePath(path) ?? []))),
   );

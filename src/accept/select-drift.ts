@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import type { Difference } from '../model/change.ts';
+import { type Difference, listKnownDifferences } from '../model/change.ts';
 import type { Danger, DangerGroup } from '../model/danger.ts';
 import { type Drift, type DriftedChange, isOfService } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
@@ -191,7 +191,7 @@ function findReasonToName({ differences, dangers }: DriftedField): string | unde
 
 /** The fields of a resource that differ. A value that the service does not show is no difference. */
 function listFields(change: DriftedChange): readonly DriftedField[] {
-  const shown = change.differences.filter(({ isHidden, field }) => !isHidden && field !== undefined);
+  const shown = listKnownDifferences(change).filter(({ field }) => field !== undefined);
   return [...Map.groupBy(shown, ({ field }) => field ?? '')].map(([field, differences]) => ({
     change,
     field,

@@ -186,9 +186,15 @@ export function formatChangeAddress({ address, duplicateOf, live }: Change): str
   return formatAddress({ address, id: live?.id, duplicateOf });
 }
 
+/** The differences of which both values are known. What the service does not show has neither drifted nor stayed. */
+export function listKnownDifferences({ differences }: Pick<Change, 'differences'>): readonly Difference[] {
+  return differences.filter(({ isHidden }) => isHidden !== true);
+}
+
 /** Whether a change only writes fields that cannot be compared, because the service does not show them. */
-export function isHiddenChange({ action, differences }: Pick<Change, 'action' | 'differences'>): boolean {
-  return action === 'update' && differences.length > 0 && differences.every(({ isHidden }) => isHidden);
+export function isHiddenChange(change: Pick<Change, 'action' | 'differences'>): boolean {
+  const { action, differences } = change;
+  return action === 'update' && differences.length > 0 && listKnownDifferences(change).length === 0;
 }
 
 /** Whether a change deletes an old resource that another one has replaced. */

@@ -8,6 +8,7 @@ import {
   isHiddenChange,
   isRecordInChange,
   isRetirement,
+  listKnownDifferences,
 } from '../model/change.ts';
 import type { Drift, DriftedChange, DriftState, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
@@ -135,7 +136,7 @@ function describeState(change: Change, facts: DriftFacts): Pick<DriftedChange, '
   }
   // Only a creation is withheld without a live resource.
   if (action === 'withhold' && change.live === undefined) return { state: 'missing', reason };
-  return { state: computeState(isHiddenChange(change) ? 'no-op' : action, change.differences), reason };
+  return { state: computeState(isHiddenChange(change) ? 'no-op' : action, listKnownDifferences(change)), reason };
 }
 
 function describeBeside({ kind, desired = {} }: Change, beside: LiveResource): string {
@@ -191,8 +192,7 @@ function computeState(action: Action, differences: readonly Difference[]): Drift
 }
 
 /** Derives the drift state from the origins of differences. Without differences, the change is a pending renewal. */
-function computeDriftState(all: readonly Difference[]): DriftState {
-  const differences = all.filter(({ isHidden }) => !isHidden);
+function computeDriftState(differences: readonly Difference[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;

@@ -8,7 +8,7 @@ import { isValueHidden } from '../kinds/read-response.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
-import { type Change, isCreation, isProtected, sendsNothing } from '../model/change.ts';
+import { type Change, isCreation, isProtected, listKnownDifferences, sendsNothing } from '../model/change.ts';
 import { type Danger, sortDangersByGroup } from '../model/danger.ts';
 import type { DriftedChange } from '../model/drift.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
@@ -315,9 +315,9 @@ export function createDriftDangerList(
 ): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
   const describe = createDescribeTargets(stack, account);
   return (change, live) => {
-    const { kind: kindName, differences, desired, ignored = [], live: before, owner = before?.mark?.owner } = change;
+    const { kind: kindName, desired, ignored = [], live: before, owner = before?.mark?.owner } = change;
     const kind = getKind(kindName);
-    const names = new Set(differences.filter(({ isHidden }) => !isHidden).map(({ field }) => field));
+    const names = new Set(listKnownDifferences(change).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;
     if (spec === undefined) return desired === undefined ? [] : listLostRestriction(kind, desired);
     const lost = listLostTargets(kind, spec, account);

@@ -1,4 +1,4 @@
-import type { Change, Difference, DifferenceCause } from '../../model/change.ts';
+import { type Change, type Difference, type DifferenceCause, listKnownDifferences } from '../../model/change.ts';
 import type { Danger } from '../../model/danger.ts';
 import {
   countDriftStates,
@@ -26,7 +26,7 @@ import { formatCount, formatNameList, removeZeroCountsFromText } from './wording
 export function listDriftDangerViews(changes: readonly DriftedChange[], names: ResourceNames): readonly DangerView[] {
   const happened = changes.map((change): Change => {
     const dangers = (change.driftDangers ?? []).map((danger) => withDoubt(danger, change.differences));
-    const differences = change.differences.filter(({ isHidden }) => !isHidden);
+    const differences = listKnownDifferences(change);
     return { ...change, action: 'update', differences, dangers };
   });
   return listDangerViews(happened, names, 'happened');

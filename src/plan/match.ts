@@ -68,7 +68,7 @@ export function matchResources(
   const ofAddresses = [...described, ...gone];
   const pairs = [...ofAddresses, ...pairRetirements(ofAddresses, retirements)];
   const refused = matches.flatMap(({ diagnostic }) => diagnostic ?? []);
-  const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, live, ownership })];
+  const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, adoptions, ownership })];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const left = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
   const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
@@ -86,14 +86,13 @@ function joinRefusals(
   refused: readonly Diagnostic[],
   {
     desired,
-    live,
+    adoptions,
     ownership,
-  }: { readonly desired: DesiredState; readonly live: LiveState; readonly ownership: Ownership },
+  }: { readonly desired: DesiredState; readonly adoptions: Adoptions; readonly ownership: Ownership },
 ): readonly Diagnostic[] {
-  const byId = new Map([...live.resources.values()].flat().map((one) => [one.id, one]));
-  const findOwner = ({ code, address = '' }: Diagnostic): string | undefined => {
+  const findOwner = ({ address = '' }: Diagnostic): string | undefined => {
     const resource = desired.resources.get(address as Address);
-    const found = code === 'adopt-refused' ? byId.get(resource?.lifecycle.adopt ?? '') : undefined;
+    const found = resource && adoptions.findById(resource);
     const { stack = ownership.stack, name } = found?.mark ?? {};
     const isRenamed = name === resource?.name && stack !== ownership.stack && !ownership.formerNames.includes(stack);
     return isRenamed ? stack : undefined;
@@ -344,10 +343,14 @@ class Adoptions {
    * has the id is no error, because an apply can still create the resource.
    */
   find(resource: DesiredResource): Adoption {
-    const { adopt } = resource.lifecycle;
-    const found = adopt === undefined ? undefined : this.#byId.get(formatKey(resource.kind, adopt));
+    const found = this.findById(resource);
     if (found !== undefined) return this.#check(resource, found);
     return this.#findHandedOver(resource) ?? this.#findByName(resource);
+  }
+
+  /** Finds the resource whose id is in `lifecycle.adopt`. */
+  findById({ kind, lifecycle: { adopt } }: DesiredResource): LiveResource | undefined {
+    return adopt === undefined ? undefined : this.#byId.get(formatKey(kind, adopt));
   }
 
   /** Whether it is unknown which token the former stack of a resource delivered last. */

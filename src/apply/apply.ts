@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Address } from '../model/address.ts';
 import { listClockSkewWarnings, NO_SKEW } from '../model/clock.ts';
-import { listAddressesInCondition } from '../model/conditions.ts';
+import { countInCondition, listAddressesInCondition } from '../model/conditions.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { type ApplyEvent, type ApplyResult, createFailedOutcome, type Outcome } from '../model/outcome.ts';
@@ -154,7 +154,7 @@ export function startApply(plan: Plan, context: ApplyContext): StartedApply {
     },
     end: () => {
       // A plan that warns already says what happens. Otherwise, the times of new resources have shown it.
-      if (!plan.diagnostics.some(({ code }) => code === 'clock-skew'))
+      if (countInCondition(plan, 'skewed') === 0)
         for (const warning of listClockSkewWarnings(write.clockSkew(), renderTimeSpan)) note(warning);
       const outcomes = plan.writes.map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
       return {

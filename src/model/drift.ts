@@ -1,6 +1,7 @@
 import type { Address } from './address.ts';
 import type { Change, Difference } from './change.ts';
 import type { ClockSkew } from './clock.ts';
+import { countInCondition } from './conditions.ts';
 import type { Danger } from './danger.ts';
 import { hasErrors } from './diagnostic.ts';
 import type { Plan } from './plan.ts';
@@ -140,8 +141,8 @@ export function hasDrift({ changes, diagnostics }: Drift): boolean {
 }
 
 /** Whether every target was compared. False if a target names an unknown resource. */
-export function isEveryTargetCompared({ diagnostics }: Drift): boolean {
-  return !diagnostics.some(({ code }) => code === 'unknown-target');
+export function isEveryTargetCompared(drift: Drift): boolean {
+  return countInCondition(drift, 'uncompared') === 0;
 }
 
 /**

@@ -96,6 +96,21 @@ describe('apply --approved', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('takes no path for done that only an edited plan has, whatever its name', async () => {
+    const { edgewise, write, folder } = await createApprovedPlan();
+    await edgewise('apply edgewise.yaml --yes');
+    const text = await readFile(join(folder, 'approved.json'), 'utf8');
+    const { changes } = parsePlan(text);
+    for (const path of ['__proto__', 'constructor', 'mark.other']) {
+      const added = { path, to: {}, origin: 'manifest', forcesReplace: false };
+      const edited = changes.map((one) =>
+        one.action === 'update' ? { ...one, differences: [...one.differences, added] } : one,
+      );
+      await write({ 'approved.json': changePlan(text, (plan) => ({ ...plan, changes: edited })) });
+      expect(await edgewise(APPLY), path).toMatchObject({ exitCode: 6, stdout: expect.stringContaining(path) });
+    }
+  });
+
   it.each<[string, (plan: object) => object]>([
     [
       'a plan of another stack',

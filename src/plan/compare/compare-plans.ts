@@ -242,7 +242,10 @@ function isKeptByReplace(old: Change | undefined, { keepOldForMs, live }: Change
   return keepOldForMs !== undefined && old?.retiresAt !== undefined && old.live?.id === live?.id;
 }
 
-/** Lists the facts that only one change has. An update consists of differences, a delete or a create of a spec, a replace of both. */
+/**
+ * Lists the facts that only one change has. An update consists of differences, a delete or a create of a spec, and a
+ * replace of both.
+ */
 function compareFacts(earlier: Change, later: Change, run: Comparison): Extras {
   const [approved, now] = [toFacts(earlier, run.earlierNames), toFacts(later, run.names)];
   const isCreate = earlier.action === 'create' || later.action === 'create';
@@ -490,13 +493,13 @@ function divideFields(extra: ExtraChange, { before, names }: Comparison, now: Li
   const decision = now.decisions.get(change.address);
   if (decision?.form === undefined || decision.pair.live?.id !== change.live?.id) return undefined;
   const decided = toFacts(toCreation(decision), names);
-  const outsideOfSpec: Readonly<Record<string, Json | undefined>> = {
-    'mark.stack': before.stack,
-    'mark.name': getAddressName(change.address),
-    'lifecycle.protect': decision.pair.desired?.lifecycle.protect,
-  };
+  const outsideOfSpec = new Map<string, Json | undefined>([
+    ['mark.stack', before.stack],
+    ['mark.name', getAddressName(change.address)],
+    ['lifecycle.protect', decision.pair.desired?.lifecycle.protect],
+  ]);
   const isAsked = ({ path, to, difference: { field } }: Fact): boolean =>
-    isSame(field === undefined ? outsideOfSpec[path] : findValueAt(decided.desired, path), to);
+    isSame(field === undefined ? outsideOfSpec.get(path) : findValueAt(decided.desired, path), to);
   const isOpen = ({ path }: Fact): boolean => decided.differences.some((one) => isSamePart(one.path, path));
   const fields = new Map(extra.fields.map((field) => [field.difference, field]));
   const facts = toFacts(change, NO_NAMES).differences.filter(({ difference }) => isWhole || fields.has(difference));

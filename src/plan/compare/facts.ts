@@ -15,8 +15,8 @@ import { withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 
 /**
- * The facts of a change: paths with the value before and the value after, in a form in which equal values are equal. A plan
- * refers to a resource that it creates by its address, and a later plan by its id: facts have the address.
+ * The facts of a change: paths with the value before and the value after, in a form in which equal values are equal. A
+ * plan refers to a resource that it creates by its address, and a later plan by its id: facts have the address.
  */
 
 /** Maps ids to the addresses by which the other plan refers to the same resources. */
@@ -126,7 +126,10 @@ export function isSame(left: Json | undefined, right: Json | undefined): boolean
   return isSameJson(left, right);
 }
 
-/** Compares all values of what both changes delete, or all that both create. A delete has only old values, a creation only new ones. */
+/**
+ * Compares all values of what both changes delete, or of what both create. A delete has only old values, a creation only
+ * new ones.
+ */
 export function diffWhole(approved: Facts, now: Facts): readonly ExtraField[] {
   const isRemoved = isRemoval(now.change);
   if (!isRemoved && !isCreation(now.change)) return [];

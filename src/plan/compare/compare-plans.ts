@@ -302,7 +302,7 @@ function isSetInBetween(
   { change, kind }: Facts,
   { writes }: Plan,
 ): boolean {
-  const field = kind.fields[path];
+  const field = Object.hasOwn(kind.fields, path) ? kind.fields[path] : undefined;
   if (field === undefined) return false;
   return writes.some(
     ({ purpose, address, body }) =>

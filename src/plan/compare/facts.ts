@@ -77,7 +77,7 @@ export function toFacts(change: Change, names: IdNames): Facts {
 
 /** The old value of a difference, with what a response left out in a part of it. */
 function findStart(kind: Kind, path: string, from: Json): Json | undefined {
-  return path in kind.fields ? findValueAt(fillOmittedFields(kind, { [path]: from }), path) : from;
+  return Object.hasOwn(kind.fields, path) ? findValueAt(fillOmittedFields(kind, { [path]: from }), path) : from;
 }
 
 function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {

@@ -1,9 +1,9 @@
 import { EMPTY, placeEffect } from '../kinds/access-effect.ts';
+import { AS_IF_COMPLETE, isAllowedEarlier } from '../kinds/evidence.ts';
 import { type AccessEffect, type Field, type FieldType, listFields, type NamedField } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
-import { isUnset } from '../kinds/normalize.ts';
-import { fillOmittedFields, fillOmittedMembers, isAllowedEarlier } from '../kinds/read-response.ts';
+import { canonical, isUnset, toCanonicalValue } from '../kinds/normalize.ts';
 import { findAccessRuleCaption } from '../kinds/walk.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';
@@ -43,7 +43,7 @@ export function listResourceTransitionDangers(
   to: ResourceState | undefined,
 ): readonly Danger[] {
   // Beside access, a part that a response leaves out counts as empty.
-  const [before, after] = [from, to].map((state) => state && fillOmittedFields(kind, state.spec));
+  const [before, after] = [from, to].map((state) => state && canonical(kind, state.spec, AS_IF_COMPLETE));
   return sortDangersByGroup([
     ...listAccessFacts(kind, from, to).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
     ...listLockouts(kind, before, after),
@@ -346,7 +346,7 @@ interface PlacedRule {
 function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): readonly DangerFact[] {
   // A part of a rule that a response leaves out counts as empty, so that equal rules are equal.
   const [from = [], to = []] = [sides.from, sides.to].map((rules) =>
-    toJsonList(fillOmittedMembers(type, rules ?? null)),
+    toJsonList(toCanonicalValue(type, rules ?? null, AS_IF_COMPLETE)),
   );
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;

@@ -1,7 +1,7 @@
 import { diffSpecs } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical, getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
@@ -68,7 +68,7 @@ export function showsEverySentField({ kind: name }: Write, { body = {}, live }: 
   const kind = getKind(name);
   const { [METADATA]: metadata, ...fields } = body;
   const { user } = splitMetadata(toJsonText(metadata));
-  const sent = normalizeSpec(kind, { ...fields, [METADATA]: user });
+  const sent = canonical(kind, { ...fields, [METADATA]: user }, AS_WRITTEN);
   return hasSameFields(kind, live.spec, sent) && showsUserMetadata(kind, { metadata, user: sent[METADATA] }, live.spec);
 }
 
@@ -143,7 +143,7 @@ interface UnequalField {
 function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly UnequalField[] {
   const kind = getKind(write.kind);
   if (areAllTaken(kind, sent, live)) return [];
-  const normal = normalizeSpec(kind, sent);
+  const normal = canonical(kind, sent, AS_WRITTEN);
   const shown = alignLiveWithSecrets(kind, live, normal);
   const unequal = new Set(diffSpecs(kind, shown, normal).map(({ field }) => field));
   return Object.keys(sent).flatMap((name) => {

@@ -1,6 +1,6 @@
 import { listResourceTransitionDangers } from '../access/dangers.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
@@ -55,7 +55,7 @@ export async function recordRefusalInItself(refusal: Refusal, requests: ApplyReq
 /** Whether a certificate admits more callers than was asked for, permits them more, or is valid for longer. */
 function permitsMore({ write, live }: Refusal, sent: Spec): boolean {
   const kind = getKind(write.kind);
-  const dangers = listResourceTransitionDangers(kind, { spec: normalizeSpec(kind, sent) }, { spec: live.spec });
+  const dangers = listResourceTransitionDangers(kind, { spec: canonical(kind, sent, AS_WRITTEN) }, { spec: live.spec });
   // No certificate was valid before this one.
   return dangers.some(({ danger }) => danger !== 'stays-valid') || isValidLonger(kind, sent, live.spec);
 }

@@ -1,14 +1,10 @@
 import { assertModuleMatchesSchema, parseListedResource } from '../client/parse-response.ts';
+import { AS_IF_COMPLETE } from '../kinds/evidence.ts';
 import { listIgnoredInMark, omitIgnoredParts, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeField } from '../kinds/normalize.ts';
+import { canonical, normalizeField } from '../kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../kinds/paths.ts';
-import {
-  fillOmittedFields,
-  type ObservedResponseFields,
-  readAttachedResource,
-  readResource,
-} from '../kinds/read-response.ts';
+import { type ObservedResponseFields, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import type { CreatedIds } from '../kinds/request-body.ts';
 import { listChangedFields } from '../kinds/same-fields.ts';
@@ -244,7 +240,7 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
 
 /** The planned, the desired and the sent values of a field, in normal form. A delete desires none. */
 function listKnownValues(name: string, { kind, change, ids, siblings }: CheckContext): readonly Json[] {
-  const planned = change.live?.spec?.[name] ?? fillOmittedFields(kind, {})[name];
+  const planned = change.live?.spec?.[name] ?? canonical(kind, {}, AS_IF_COMPLETE)[name];
   const isDeleted = change.action === 'delete' || change.action === 'replace';
   const desired = isDeleted ? undefined : change.desired?.[name];
   const sent = siblings.flatMap((one) => getSentFields(one)[name] ?? []);

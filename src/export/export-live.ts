@@ -1,7 +1,7 @@
 import { diffSpecs } from '../kinds/diff.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
 import { findOwnedKindOfId, listReferences, mapReferences } from '../kinds/references.ts';
 import { alignLiveWithSecrets } from '../kinds/same-fields.ts';
@@ -614,7 +614,7 @@ function findExportFinding(
   if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_EXACT;
-  const normal = normalizeSpec(kind, read.spec);
+  const normal = canonical(kind, read.spec, AS_WRITTEN);
   const differences = diffSpecs(kind, alignLiveWithSecrets(kind, live.spec, normal), normal);
   return differences.length === 0 ? undefined : NOT_EXACT;
 }

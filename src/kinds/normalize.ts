@@ -16,19 +16,46 @@ import { FORMATS, toRequestText } from './formats.ts';
 import type { Kind } from './kind.ts';
 import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
 
-/**
- * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
- * digested and shown in this form. Defaults are filled in, sets are sorted, case-insensitive names are lower-case,
- * times are in UTC, and unset modules are null. A field stays absent if the service chooses its default.
- */
-export function normalizeSpec(kind: Kind, spec: Spec): Spec {
-  return normalizeFields(kind.specFields, spec);
+/** What is known about the fields that a spec leaves out. */
+export interface Evidence {
+  /** Returns a field of a canonical spec. `value` is in normal form, and `undefined` if the spec leaves the field out. */
+  readonly decide: (field: Field, value: Json | undefined, name: string) => Json | undefined;
+  /** What is known of the members of a field, or of a member of a list. If absent, it is the same. */
+  readonly inside?: (step: string | number) => Evidence;
+  /** The member of a list that is null. If absent, nothing is known of it. */
+  readonly findMember?: (index: number) => Json | undefined;
 }
 
-/** A field whose default the service chooses stays absent. */
-function normalizeFields(fields: readonly NamedField[], values: JsonObject): JsonObject {
-  const compared = fields.filter(([name, { serviceDefault }]) => !serviceDefault || !isUnset(values[name]));
-  return Object.fromEntries(compared.map(([name, field]) => [name, normalizeField(field, values[name])]));
+/**
+ * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
+ * digested and shown in this form. Sets are sorted, case-insensitive names are lower-case, times are in UTC, and unset
+ * modules are null. `evidence` says what is left out: a manifest leaves out a default, a response what is empty, or unknown.
+ */
+export function canonical(kind: Kind, spec: Spec, evidence: Evidence): Spec {
+  return toCanonicalFields(kind.specFields, spec, evidence);
+}
+
+/**
+ * A manifest, or a request: a field that is left out has its default. It stays absent if the service chooses the default.
+ */
+export const AS_WRITTEN: Evidence = {
+  decide: (field, value) => {
+    if (value !== undefined) return nullIfDisabled(field, value);
+    return field.serviceDefault ? undefined : getNormalUnsetFieldValue(field);
+  },
+};
+
+function toCanonicalFields(fields: readonly NamedField[], values: JsonObject, evidence: Evidence): JsonObject {
+  const decided = fields.flatMap(([name, field]): [string, Json][] => {
+    const value = values[name];
+    const isLeftOut = value === undefined || (field.serviceDefault && isUnset(value));
+    const normal = isLeftOut
+      ? undefined
+      : toCanonicalValue(field.type, value, evidence.inside?.(name) ?? evidence, field.default);
+    const result = evidence.decide(field, normal, name);
+    return result === undefined ? [] : [[name, result]];
+  });
+  return Object.fromEntries(decided);
 }
 
 /** Whether a value means the same as no value in a field of any type. */
@@ -36,17 +63,27 @@ export function isUnset(value: Json | undefined): value is undefined | null | ''
   return value === undefined || value === null || value === '';
 }
 
+/** Returns the value of a field in a manifest, in normal form. */
 export function normalizeField(field: Field, value: Json | undefined): Json {
-  const normal = normalizeValue(field.type, value, field.default);
-  return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
+  return nullIfDisabled(field, normalizeValue(field.type, value, field.default));
 }
 
 export function getNormalUnsetFieldValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
+/** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
+export function nullIfDisabled({ clear }: Field, normal: Json): Json {
+  return clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
+}
+
 /** Like `normalizeField`, for a value of any type. `fallback`: the default. */
 export function normalizeValue(type: FieldType, value: Json | undefined, fallback?: Json): Json {
+  return toCanonicalValue(type, value, AS_WRITTEN, fallback);
+}
+
+/** Like `canonical`, for a value of any type. `fallback`: the default. */
+export function toCanonicalValue(type: FieldType, value: Json | undefined, evidence: Evidence, fallback?: Json): Json {
   if (isUnset(value)) return fallback ?? getEmptyValue(type);
   switch (type.type) {
     case 'text':
@@ -58,12 +95,13 @@ export function normalizeValue(type: FieldType, value: Json | undefined, fallbac
     case 'metadata':
       return typeof value === 'string' || isJsonObject(value) ? normalizeUserMetadata(value) : value;
     case 'json':
-      return isJsonObject(value) && Object.keys(value).length === 0 ? null : mapDirectMembers(type, value, NORMALIZE);
+      // Free JSON has no fields that can be left out: whatever it contains was meant.
+      return isJsonObject(value) && Object.keys(value).length === 0 ? null : mapByEvidence(type, value, AS_WRITTEN);
     case 'list':
-      return normalizeList(type, value);
+      return toCanonicalList(type, value, evidence);
     case 'map':
     case 'object':
-      return mapDirectMembers(type, value, NORMALIZE);
+      return mapByEvidence(type, value, evidence);
     case 'boolean':
     case 'enum':
     case 'reference':
@@ -73,11 +111,13 @@ export function normalizeValue(type: FieldType, value: Json | undefined, fallbac
   }
 }
 
-const NORMALIZE: TypedValueMapper = {
-  visit: (type, value) => normalizeValue(type, value, undefined),
-  visitFields: (type, value) => normalizeFields(listFields(type, value), value),
-  visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
-};
+function mapByEvidence(type: FieldType, value: Json, evidence: Evidence): Json {
+  return mapDirectMembers(type, value, {
+    visit: (inner, member, [step = '']) => toCanonicalValue(inner, member, evidence.inside?.(step) ?? evidence),
+    visitFields: (inner, fields) => toCanonicalFields(listFields(inner, fields), fields, evidence),
+    visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
+  });
+}
 
 /** The value that means unset for this type. */
 export function getEmptyValue({ type }: FieldType): Json {
@@ -122,9 +162,11 @@ function normalizeTimestamp(text: string): string {
   return Number.isNaN(instant.getTime()) ? text : `${instant.toISOString().slice(0, -'.000Z'.length)}Z`;
 }
 
-function normalizeList(type: ListType, value: Json): Json {
+function toCanonicalList(type: ListType, value: Json, evidence: Evidence): Json {
   if (!isJsonArray(value) && !type.orSingle) return value;
-  const members = (isJsonArray(value) ? value : [value]).map((member) => normalizeValue(type.of, member, undefined));
+  const members = (isJsonArray(value) ? value : [value]).map((member, at) =>
+    toCanonicalValue(type.of, member ?? evidence.findMember?.(at), evidence.inside?.(at) ?? evidence),
+  );
   if (type.unrestricted !== undefined && members.includes(type.unrestricted)) return [];
   return type.unordered ? sortUnique(members) : members;
 }

@@ -1,19 +1,12 @@
-import {
-  findMember,
-  isJsonArray,
-  isJsonObject,
-  isSameJson,
-  type Json,
-  type JsonObject,
-  toJsonText,
-} from '../model/json.ts';
+import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject, toJsonText } from '../model/json.ts';
 import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { mapPossibleSecrets } from './conceal.ts';
+import { AS_SHOWN, createLeftOutEvidence } from './evidence.ts';
 import { type Field, type FieldType, listFields, type NamedField, type ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
-import { getEmptyValue, isDisabledAndEmpty, normalizeField, normalizeSpec } from './normalize.ts';
+import { canonical, type Evidence, getEmptyValue } from './normalize.ts';
 import { mapDirectMembers } from './walk.ts';
 
 /**
@@ -28,7 +21,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     kind: kind.name,
     id: toJsonText(json['id']),
     createdAt: toJsonText(json['created_at']),
-    spec: normalizeLiveSpec(kind, spec),
+    spec: canonical(kind, spec, AS_SHOWN),
     switches: listShownSwitches(kind, spec),
     mark: metadata.mark,
     markError: metadata.error,
@@ -52,7 +45,7 @@ export function readAttachedResource(kind: Kind, ids: Spec, modules: JsonObject)
     kind: kind.name,
     id: toJsonText(ids['id']),
     createdAt: '',
-    spec: normalizeLiveSpec(kind, { ...ids, ...readFields(kind.specFields, modules) }),
+    spec: canonical(kind, { ...ids, ...readFields(kind.specFields, modules) }, AS_SHOWN),
     mark: undefined,
     markError: undefined,
     computed: {},
@@ -86,40 +79,6 @@ function isUnknownNull(field: Field, value: Json): boolean {
   return value === null && field.default !== undefined && !isCollection && !field.absentWhenDefault;
 }
 
-/**
- * Normalizes a live spec. Fields that the response leaves out get no default, because defaults apply only to requests.
- */
-function normalizeLiveSpec(kind: Kind, shown: Spec): Spec {
-  return keepShown(kind.specFields, shown, normalizeSpec(kind, shown));
-}
-
-function keepShown(fields: readonly NamedField[], shown: JsonObject, normal: JsonObject): JsonObject {
-  const kept: Record<string, Json> = {};
-  for (const [name, field] of fields) {
-    const from = shown[name];
-    const to = normal[name];
-    if (to === undefined || (from === undefined && !field.absentWhenDefault)) continue;
-    kept[name] = from === undefined ? to : keepInner(field.type, from, to ?? normalizeDisabled(field, from));
-  }
-  return kept;
-}
-
-/**
- * Returns the normal form of a module that `normalizeSpec` took for unset: null, or the disabled module if some of its
- * fields are unknown. Only a module that is known to be empty equals an unset one.
- */
-function normalizeDisabled(field: Field, shown: Json): Json {
-  if (field.clear !== 'disable' || !isValueHidden(field.type, shown)) return null;
-  return normalizeField({ ...field, clear: undefined }, shown);
-}
-
-function keepInner(type: FieldType, shown: Json, normal: Json): Json {
-  if (type.type === 'object' && isJsonObject(shown) && isJsonObject(normal))
-    return keepShown(listFields(type, normal), shown, normal);
-  if (type.type !== 'list' || type.unordered || !isJsonArray(shown) || !isJsonArray(normal)) return normal;
-  return normal.map((member, index) => keepInner(type.of, shown[index] ?? null, member));
-}
-
 function readValue(type: FieldType, value: Json): Json {
   if (value === null) return type.type === 'list' || type.type === 'map' ? getEmptyValue(type) : null;
   if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
@@ -140,142 +99,6 @@ function readObject(type: ObjectType, value: JsonObject): Json {
 /** Whether all members are null. Such an object means unset. */
 function isNotSet(value: JsonObject): boolean {
   return Object.values(value).every((member) => member === null);
-}
-
-/**
- * Returns a live spec for the comparison with a spec in normal form: what the service does not show is as in `spec`, a
- * time that the service stored a little earlier is that of `spec`, and what the service chose is absent where `spec`
- * leaves the choice to the service.
- */
-export function alignLiveSpec(kind: Kind, live: Spec, spec: Spec): Spec {
-  return alignFields(kind.specFields, live, spec);
-}
-
-/** Whether the service does not show a field of a live spec, or shows only a part of it. */
-export function isValueHidden(type: FieldType, value: Json | undefined): boolean {
-  if (value === undefined) return true;
-  if (type.type === 'object' && isJsonObject(value))
-    return Object.entries(type.fields).some(([name, field]) => isValueHidden(field.type, value[name]));
-  return (
-    type.type === 'list' && isJsonArray(value) && value.some((member) => isValueHidden(type.of, member ?? undefined))
-  );
-}
-
-function alignFields(fields: readonly NamedField[], live: JsonObject, spec: JsonObject): JsonObject {
-  const aligned: Record<string, Json> = {};
-  for (const [name, field] of fields) {
-    if (field.serviceDefault && spec[name] === undefined) continue;
-    const isEarlier = isAllowedEarlier(field, live[name], spec[name]);
-    const value = alignValue(field.type, isEarlier ? undefined : live[name], spec[name]);
-    if (value !== undefined) aligned[name] = spec[name] === null ? nullIfDisabled(field, value) : value;
-  }
-  return aligned;
-}
-
-/** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
-function nullIfDisabled({ clear }: Field, value: Json): Json {
-  return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
-}
-
-/** Whether a live time is earlier than the other one, by no more than the field allows. */
-export function isAllowedEarlier({ earlierByMs }: Field, live: Json | undefined, spec: Json | undefined): boolean {
-  if (earlierByMs === 0 || typeof live !== 'string' || typeof spec !== 'string') return false;
-  const earlierMs = Date.parse(spec) - Date.parse(live);
-  return earlierMs >= 0 && earlierMs <= earlierByMs;
-}
-
-/** Aligns one value. A value that the service does not show is `undefined`, or null as a member of a list. */
-function alignValue(type: FieldType, live: Json | undefined, spec: Json | undefined): Json | undefined {
-  if (live === undefined) return spec;
-  if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec))
-    return alignFields(listFields(type, live), live, spec);
-  if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
-  return live.map((member, index) => alignValue(type.of, member ?? undefined, spec[index]) ?? member);
-}
-
-/** Returns a live value with the parts that the service does not show and that are empty in `spec`. */
-export function fillEmptyMembers(type: FieldType, live: Json, spec: Json | undefined): Json {
-  if (type.type === 'object' && isJsonObject(live) && isJsonObject(spec)) {
-    const filled = listFields(type, live, spec).flatMap(([name, field]): [string, Json][] => {
-      const [from, to] = [live[name], spec[name]];
-      if (from !== undefined) return [[name, fillEmptyMembers(field.type, from, to)]];
-      return to !== undefined && isSameJson(to, getEmptyValue(field.type)) ? [[name, to]] : [];
-    });
-    return Object.fromEntries(filled);
-  }
-  if (type.type !== 'list' || !isJsonArray(live) || !isJsonArray(spec)) return live;
-  return live.map((member, index) => fillEmptyMembers(type.of, member, spec[index]));
-}
-
-/** The values of a boolean field that responses contained; empty for a field of another type. `undefined`: none contained it. */
-type FindShownValues = (field: Field) => ReadonlySet<Json> | undefined;
-
-const NO_VALUES: ReadonlySet<Json> = new Set();
-
-/**
- * Sets each left-out field to the value that its absence means, as if a response had shown every field. Makes reads
- * comparable.
- */
-export function fillOmittedFields(kind: Kind, live: Spec): Spec {
-  return fillFields(kind.specFields, live, () => NO_VALUES);
-}
-
-/** Like `fillOmittedFields`, for a value of any type. */
-export function fillOmittedMembers(type: FieldType, value: Json): Json {
-  return fillMembers(type, value, () => NO_VALUES);
-}
-
-function fillFields(fields: readonly NamedField[], value: JsonObject, findShown: FindShownValues): JsonObject {
-  const filled = fields.flatMap(([name, field]): [string, Json][] => {
-    const from = value[name];
-    const to = from === undefined ? findLeftOutValue(field, findShown) : fillMembers(field.type, from, findShown);
-    if (to === undefined) return [];
-    const isWhole = from === undefined || isSameJson(to, from) || isValueHidden(field.type, to);
-    return [[name, isWhole ? to : nullIfDisabled(field, to)]];
-  });
-  return { ...value, ...Object.fromEntries(filled) };
-}
-
-function fillMembers(type: FieldType, value: Json, findShown: FindShownValues): Json {
-  if (type.type === 'object' && isJsonObject(value)) return fillFields(Object.entries(type.fields), value, findShown);
-  if (type.type !== 'list' || !isJsonArray(value)) return value;
-  return value.map((member) => fillMembers(type.of, member, findShown));
-}
-
-/**
- * What the absence of a field means: its empty value, zero, the value that no response contained although others contained
- * the opposite, or nothing that is known.
- */
-type Absence = 'empty' | 'zero' | 'opposite' | 'unknown';
-
-/** What a left-out field means, by type. `hasDefault`: the API has a default. `isChosen`: the service chooses a value. */
-const ABSENCES: Readonly<
-  Partial<Record<FieldType['type'], { readonly hasDefault: Absence; readonly isChosen: Absence }>>
-> = {
-  number: { hasDefault: 'zero', isChosen: 'zero' },
-  boolean: { hasDefault: 'opposite', isChosen: 'unknown' },
-  enum: { hasDefault: 'unknown', isChosen: 'unknown' },
-};
-const OTHER_ABSENCE = { hasDefault: 'empty', isChosen: 'unknown' } as const;
-
-/** The value that the absence of a field means. `undefined`: no response shows the field, or each resource has it. */
-function findLeftOutValue(field: Field, findShown: FindShownValues): Json | undefined {
-  const { type, required, lifecycle, serviceDefault } = field;
-  const values = findShown(field);
-  if (values === undefined || (required && lifecycle === 'immutable')) return undefined;
-  const { hasDefault, isChosen } = ABSENCES[type.type] ?? OTHER_ABSENCE;
-  const withDefault = field.default === undefined ? 'empty' : hasDefault;
-  switch (serviceDefault ? isChosen : withDefault) {
-    case 'empty':
-      return getEmptyValue(type);
-    case 'zero':
-      return type.type === 'number' && type.min <= 0 ? 0 : undefined;
-    case 'opposite':
-      if (field.default === false) return false;
-      return values.size === 1 ? !values.has(true) : undefined;
-    default:
-      return undefined;
-  }
 }
 
 /**
@@ -304,10 +127,9 @@ export class ObservedResponseFields {
    */
   complete(kind: Kind, live: LiveResource): LiveResource {
     const shown = this.#of(kind);
-    // An absent module of an attached resource was not read.
-    const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live.spec[name] !== undefined);
-    const filled = fillFields(fields, live.spec, (field) => shown.get(field));
-    const spec = mapPossibleSecrets(kind, filled, ({ value }) => this.#hideLive(value));
+    const leftOut = createLeftOutEvidence((field) => shown.get(field));
+    const whole = canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut);
+    const spec = mapPossibleSecrets(kind, whole, ({ value }) => this.#hideLive(value));
     return { ...live, spec };
   }
 
@@ -316,6 +138,14 @@ export class ObservedResponseFields {
     this.#byKind.set(name, known);
     return known;
   }
+}
+
+/** What is known of an attached resource: a module that is absent was not read. */
+function ofReadModules(leftOut: Evidence): Evidence {
+  return {
+    decide: (field, value, name) => (value === undefined ? undefined : leftOut.decide(field, value, name)),
+    inside: () => leftOut,
+  };
 }
 
 function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Map<Field, Set<Json>>): void {

@@ -1,16 +1,16 @@
 import { alignMembers } from '../model/secret-value.ts';
 import type { Spec } from '../model/state.ts';
 import { diffSpecs } from './diff.ts';
+import { AS_IF_COMPLETE, like } from './evidence.ts';
 import type { Kind } from './kind.ts';
-import { getNormalUnsetFieldValue } from './normalize.ts';
-import { alignLiveSpec, fillOmittedFields } from './read-response.ts';
+import { canonical, getNormalUnsetFieldValue } from './normalize.ts';
 import { isSpellingOf } from './spelling.ts';
 
 /** Comparisons of a spec with what the service shows, by meaning. */
 
-/** Like `alignLiveSpec`, and with the secrets of the spec in the place of the live values that equal them. */
+/** A live spec beside a spec (`like`), with the secrets of the spec in the place of the live values that equal them. */
 export function alignLiveWithSecrets(kind: Kind, live: Spec, spec: Spec): Spec {
-  return alignLiveSpec(kind, alignMembers(live, spec), spec);
+  return canonical(kind, alignMembers(live, spec), like(spec));
 }
 
 /**
@@ -30,7 +30,7 @@ export function hasSameFields(kind: Kind, live: Spec, spec: Spec): boolean {
 
 /** Names of the fields in which two reads of a resource differ by meaning. What only one of them shows is no difference. */
 export function listChangedFields(kind: Kind, before: Spec, now: Spec): readonly string[] {
-  const from = fillOmittedFields(kind, before);
-  const to = fillOmittedFields(kind, alignLiveWithSecrets(kind, now, from));
+  const from = canonical(kind, before, AS_IF_COMPLETE);
+  const to = canonical(kind, alignLiveWithSecrets(kind, now, from), AS_IF_COMPLETE);
   return [...new Set(diffSpecs(kind, to, from).map(({ field }) => field))];
 }

@@ -1,6 +1,6 @@
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
-import { listFieldsWithDigest, normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../kinds/normalize.ts';
 import { createLongestMarkReferences } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
@@ -551,7 +551,7 @@ function createTooLongFinding(length: number, limit: number): Finding {
 /** Returns the longest mark that apply may write. Placeholders stand for the digests, and have the same length. */
 function createLongestMark({ kind, stack, name, spec, lifecycle }: MarkContent) {
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
-  const marked = listFieldsWithDigest(kind, normalizeSpec(kind, spec)).filter(
+  const marked = listFieldsWithDigest(kind, canonical(kind, spec, AS_WRITTEN)).filter(
     (field) => !lifecycle.ignore.includes(field),
   );
   const fields = [

@@ -2,9 +2,9 @@ import { listResourceTransitionDangers, listUnknownRestrictions, type ResourceSt
 import { judgeField, readSwitch } from '../access/restrictions.ts';
 import { listClaims } from '../kinds/claims.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
+import { isValueHidden } from '../kinds/evidence.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isTokenUndelivered } from '../kinds/precedence.ts';
-import { isValueHidden } from '../kinds/read-response.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';

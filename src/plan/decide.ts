@@ -3,7 +3,7 @@ import { renderTimeSpan } from '../kinds/duration.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import type { Address } from '../model/address.ts';
 import {
   type Action,
@@ -191,7 +191,7 @@ function listLeftToOthers(
 function alignLiveSecrets(pair: ResourcePair): ResourcePair {
   const { kind, desired, live } = pair;
   if (desired === undefined || live === undefined) return pair;
-  const spec = alignMembers(live.spec, normalizeSpec(kind, desired.spec));
+  const spec = alignMembers(live.spec, canonical(kind, desired.spec, AS_WRITTEN));
   return spec === live.spec ? pair : { ...pair, live: { ...live, spec } };
 }
 

@@ -1,6 +1,6 @@
 import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeSpec, toRequestSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical, toRequestSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -29,7 +29,7 @@ export function computeDesiredSpecForms(
     mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
   );
   const written = live === undefined ? resolved : takeIgnoredParts(desired.lifecycle.ignore, resolved, live.spec);
-  return { written, normal: normalizeSpec(kind, written) };
+  return { written, normal: canonical(kind, written, AS_WRITTEN) };
 }
 
 /** Whether a spec, or a part of a spec, contains a reference whose id is not known yet. */

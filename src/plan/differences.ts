@@ -1,10 +1,16 @@
 import { readSwitch } from '../access/restrictions.ts';
 import { diffSpecs } from '../kinds/diff.ts';
+import { isValueHidden, like, likeEmpty } from '../kinds/evidence.ts';
 import { type Field, listFields } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue, listFieldsWithDigest, normalizeField } from '../kinds/normalize.ts';
-import { alignLiveSpec, fillEmptyMembers, isValueHidden } from '../kinds/read-response.ts';
+import {
+  canonical,
+  getNormalUnsetFieldValue,
+  listFieldsWithDigest,
+  normalizeField,
+  toCanonicalValue,
+} from '../kinds/normalize.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
@@ -253,7 +259,7 @@ function alignSpellings(compared: ComparedResource): Spec {
  */
 function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
   const { kind } = subject;
-  const aligned = alignLiveSpec(kind, live.spec, normal);
+  const aligned = canonical(kind, live.spec, like(normal));
   if (kind.role === 'attached') return aligned;
   const hidden = kind.specFields.filter(
     ([name, field]) => normal[name] !== undefined && isValueHidden(field.type, live.spec[name]),
@@ -272,7 +278,7 @@ function assumeApplied(subject: Subject, live: Live, normal: Spec): Spec {
       if (field === undefined || shown === undefined) return [];
       // Of such a module, only the switch differs.
       if (isOfUnknownState(field, shown)) return [[name, withoutSwitch(value)]];
-      const known = fillEmptyMembers(field.type, shown, normal[name]);
+      const known = toCanonicalValue(field.type, shown, likeEmpty(normal[name]));
       return isSameJson(known, normal[name] ?? null) ? [] : [[name, known]];
     }),
   );

@@ -1,9 +1,9 @@
 import { diffSpecs } from '../kinds/diff.ts';
+import { like } from '../kinds/evidence.ts';
 import type { Field, NamedField } from '../kinds/field.ts';
 import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
-import { alignLiveSpec } from '../kinds/read-response.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import type { Difference } from '../model/change.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -76,8 +76,8 @@ function needsReplace({ kind, validForMs }: LiveResourceToCompare, name: string,
  */
 export function mustReplaceResource(described: LiveResourceToCompare, desired: Spec): boolean {
   const { kind, live, ignored } = described;
-  const normal = normalizeSpec(kind, takeIgnoredParts(ignored, desired, live.spec));
+  const normal = canonical(kind, takeIgnoredParts(ignored, desired, live.spec), AS_WRITTEN);
   if (needsReplaceForServiceDefault(described, normal)) return true;
-  const differences = diffSpecs(kind, alignLiveSpec(kind, live.spec, normal), normal);
+  const differences = diffSpecs(kind, canonical(kind, live.spec, like(normal)), normal);
   return differences.some(({ field, forcesReplace }) => forcesReplace && !ignored.includes(field));
 }

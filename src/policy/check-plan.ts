@@ -1,4 +1,4 @@
-import { normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, countActionsForDisplay } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';
@@ -56,7 +56,7 @@ export function checkManifests(state: DesiredState, policies: readonly Policy[],
   const names = nameCrossStackReferences(state);
   const subjects = [...resources.values()].map((resource) => {
     const kind = getKind(resource.kind);
-    const after = nameReferencesInSpec(kind, normalizeSpec(kind, resource.spec), names);
+    const after = nameReferencesInSpec(kind, canonical(kind, resource.spec, AS_WRITTEN), names);
     return createManifestSubject(resource, after, scene);
   });
   return evaluatePolicies(asked, subjects, scene).map(createPolicyDiagnostic);

@@ -1,4 +1,4 @@
-import { normalizeSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
@@ -140,7 +140,8 @@ function createCaseSubject(
   const kind = getKind(String(change['kind']));
   const name = String(change['name'] ?? 'it');
   const address = String(change['address'] ?? toAddress(kind.name, name));
-  const toNormal = (spec: JsonObject | undefined): JsonObject => (spec === undefined ? {} : normalizeSpec(kind, spec));
+  const toNormal = (spec: JsonObject | undefined): JsonObject =>
+    spec === undefined ? {} : canonical(kind, spec, AS_WRITTEN);
   const values = createCelValues(
     { change: { ...full, name, address }, before: toNormal(before), after: toNormal(after), labels, annotations },
     scene,

@@ -1,6 +1,6 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import { isValueHidden } from '../kinds/read-response.ts';
+import { isValueHidden } from '../kinds/evidence.ts';
 import { stripDuplicateId, toAddress } from '../model/address.ts';
 import { sendsNothing } from '../model/change.ts';
 import { listAddressesInCondition } from '../model/conditions.ts';

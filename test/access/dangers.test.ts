@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listResourceTransitionDangers, type ResourceState } from '../../src/access/dangers.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
 
@@ -415,7 +415,7 @@ describe('the dangers of', () => {
   });
 
   it('a switch that the service does not show are that it may be off', () => {
-    const { enforced: _, ...hidden } = normalizeSpec(getKind('IPRestriction'), RESTRICTION);
+    const { enforced: _, ...hidden } = canonical(getKind('IPRestriction'), RESTRICTION, AS_WRITTEN);
     const shown = toSide('IPRestriction', RESTRICTION);
     const unknown = 'access restriction-unknown enforced (the service does not show it)';
     expect(list('IPRestriction', { spec: hidden }, shown)).toEqual([unknown]);
@@ -445,7 +445,7 @@ describe('the dangers of', () => {
 });
 
 function toSide(kind: string, spec: Spec | undefined): ResourceState | undefined {
-  return spec === undefined ? undefined : { spec: normalizeSpec(getKind(kind), spec) };
+  return spec === undefined ? undefined : { spec: canonical(getKind(kind), spec, AS_WRITTEN) };
 }
 
 function list(kind: string, from: ResourceState | undefined, to: ResourceState | undefined): readonly string[] {

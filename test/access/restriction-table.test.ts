@@ -5,7 +5,7 @@ import {
   type ResourceState,
 } from '../../src/access/dangers.ts';
 import { isOpenOnPurpose } from '../../src/access/restrictions.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { DANGERS, type Danger } from '../../src/model/danger.ts';
@@ -543,7 +543,7 @@ function toState(thing: Thing, value: Value, { isNew = false } = {}): ResourceSt
   const kind = getKind(thing.kind);
   const known = value === 'unknown' ? (isNew ? thing.unreadable : thing.values.one) : pick(thing, value);
   const written = known === undefined ? thing.base : { ...thing.base, [thing.field]: known };
-  const normal = normalizeSpec(kind, written);
+  const normal = canonical(kind, written, AS_WRITTEN);
   const spec =
     value === 'unknown' && !isNew
       ? Object.fromEntries(Object.entries(normal).filter(([name]) => name !== thing.field))

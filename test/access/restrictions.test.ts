@@ -7,7 +7,7 @@ import {
   readSwitch,
 } from '../../src/access/restrictions.ts';
 import { boolean, createModuleType, field, mapOf, text, textOfFormat } from '../../src/kinds/field.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { formatPath } from '../../src/model/field-path.ts';
 import { isJsonObject, type Json } from '../../src/model/json.ts';
@@ -227,7 +227,7 @@ describe('a restriction', () => {
 describe('the open parts', () => {
   const listOf = (path: string, value: Json): readonly string[] => {
     const [kind = '', name = ''] = path.split('.');
-    const normal = normalizeSpec(getKind(kind), { [name]: value })[name] ?? null;
+    const normal = canonical(getKind(kind), { [name]: value }, AS_WRITTEN)[name] ?? null;
     return listOpenParts(getKind(kind).fields[name] ?? field(boolean, ''), normal).map((part) => formatPath(part.path));
   };
 
@@ -269,9 +269,9 @@ describe('a new resource', () => {
     ['AgentIngress', { domain: 'a.test' }, false],
   ] as const)('%s %j is open on purpose: %s', (name, written, expected) => {
     const kind = getKind(name);
-    expect(isJsonObject(written) && isOpenOnPurpose(kind, { written, normal: normalizeSpec(kind, written) })).toBe(
-      expected,
-    );
+    expect(
+      isJsonObject(written) && isOpenOnPurpose(kind, { written, normal: canonical(kind, written, AS_WRITTEN) }),
+    ).toBe(expected);
   });
 
   it('of a kind with one module is open on purpose without it', () => {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { diffSpecs } from '../../src/kinds/diff.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { createOrderedWrites } from '../../src/plan/order.ts';
@@ -25,8 +25,8 @@ const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud8
 const IDS = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
 
 const KIND = getKind('HTTPSEdgeRoute');
-const LIVE = { id: 'edghtsrt_api', spec: normalizeSpec(KIND, IDS) };
-const DESIRED = normalizeSpec(KIND, { ...IDS, request_headers: { add: HEADERS } });
+const LIVE = { id: 'edghtsrt_api', spec: canonical(KIND, IDS, AS_WRITTEN) };
+const DESIRED = canonical(KIND, { ...IDS, request_headers: { add: HEADERS } }, AS_WRITTEN);
 
 const CHANGE: Change = {
   address: 'HTTPSEdgeRoute/api',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from '../../src/export/name-resources.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
 import type { Spec } from '../../src/model/state.ts';
@@ -9,7 +9,12 @@ const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
 
 function toName(kind: string, spec: Spec): string {
   const rest = { createdAt: '', mark: undefined, markError: undefined, computed: {} };
-  return choosePreferredName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
+  return choosePreferredName(getKind(kind), {
+    kind,
+    id: ID,
+    spec: canonical(getKind(kind), spec, AS_WRITTEN),
+    ...rest,
+  });
 }
 
 describe('the name of a resource without one', () => {

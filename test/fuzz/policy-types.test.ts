@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type CelValues, createBudget } from '../../src/expressions/cost.ts';
 import { type CelProgram, createCelCompiler } from '../../src/expressions/environment.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { createPolicyDeclarations, listVisibleFields } from '../../src/policy/vocabulary.ts';
@@ -22,7 +22,7 @@ const resources = fc
 
 function toVisible(kind: Kind, spec: JsonObject): JsonObject {
   const visible = new Set(listVisibleFields(kind).map(([name]) => name));
-  return Object.fromEntries(Object.entries(normalizeSpec(kind, spec)).filter(([name]) => visible.has(name)));
+  return Object.fromEntries(Object.entries(canonical(kind, spec, AS_WRITTEN)).filter(([name]) => visible.has(name)));
 }
 
 /** Names that can follow a dot: not the words of the language. */

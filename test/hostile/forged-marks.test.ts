@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toFieldDigest } from '../../src/model/mark.ts';
@@ -130,7 +130,7 @@ async function forge(
 /** The digests of the desired value of a field and of the one that the other user has set. */
 function toClaims({ kind, spec, sent, field }: Attack, id: string): Claims {
   const [desired, live] = [spec, { ...spec, ...sent }].map((one) =>
-    toFieldDigest(normalizeSpec(getKind(kind), one)[field] ?? null),
+    toFieldDigest(canonical(getKind(kind), one, AS_WRITTEN)[field] ?? null),
   );
   return { live: live ?? '', desired: desired ?? '', id };
 }

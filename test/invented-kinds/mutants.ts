@@ -25,7 +25,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'a disabled empty module counts as set': {
     file: 'src/kinds/normalize.ts',
-    from: "field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal",
+    from: "clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal",
     to: 'normal',
   },
   'a single value is not a list of one': {
@@ -35,7 +35,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/read-response.ts',
-    from: 'fillFields(fields, live.spec, (field) => shown.get(field))',
+    from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     failingTest: 'test/laws/omitted-fields.test.ts',
   },

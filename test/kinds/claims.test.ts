@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findConflicts, listClaims } from '../../src/kinds/claims.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const EDGE = getKind('TCPEdge');
@@ -16,7 +16,7 @@ describe('claims', () => {
 
   it('have the same keys for a spec as written and in normal form', () => {
     const listKeys = (spec: typeof SPEC) => listClaims(EDGE, spec).map(({ key }) => key);
-    const normal = { ...SPEC, ...normalizeSpec(EDGE, SPEC) };
+    const normal = { ...SPEC, ...canonical(EDGE, SPEC, AS_WRITTEN) };
     expect(new Set(listKeys(SPEC))).toEqual(new Set(listKeys(normal)));
     expect(listKeys(SPEC)[0]).not.toBe(listKeys(SPEC)[1]);
   });

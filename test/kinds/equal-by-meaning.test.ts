@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec, toRequestSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical, toRequestSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { createManifestSpecSchema, createRequestBodySchema } from '../../src/schemas/field.ts';
@@ -63,11 +63,11 @@ const DIFFERENT: readonly Case[] = [
 
 describe('values with one meaning', () => {
   it.each(EQUAL)('of %s have one normal form: %j and %j', (name, from, to) => {
-    expect(normalizeSpec(getKind(name), from)).toEqual(normalizeSpec(getKind(name), to));
+    expect(canonical(getKind(name), from, AS_WRITTEN)).toEqual(canonical(getKind(name), to, AS_WRITTEN));
   });
 
   it.each(DIFFERENT)('of %s differ otherwise: %j and %j', (name, from, to) => {
-    expect(normalizeSpec(getKind(name), from)).not.toEqual(normalizeSpec(getKind(name), to));
+    expect(canonical(getKind(name), from, AS_WRITTEN)).not.toEqual(canonical(getKind(name), to, AS_WRITTEN));
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createManifestSpecSchema } from '../../src/schemas/field.ts';
@@ -26,7 +26,8 @@ describe('an SSH user certificate in a manifest', () => {
   });
 
   it('has times in whole seconds', () => {
-    const normalize = (time: string) => normalizeSpec(SSH_USER_CERTIFICATE, { valid_until: time })['valid_until'];
+    const normalize = (time: string) =>
+      canonical(SSH_USER_CERTIFICATE, { valid_until: time }, AS_WRITTEN)['valid_until'];
     expect(normalize('2026-03-01T12:00:00.999+01:00')).toBe('2026-03-01T11:00:00Z');
     const inOneSecond = { valid_after: '2026-03-01T12:00:00.1Z', valid_until: '2026-03-01T12:00:00.9Z' };
     const problem = { path: ['valid_until'], message: 'valid_until must be later than valid_after' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
@@ -56,6 +56,6 @@ function listAdopting(world: World, stack: TestStack): TestStack {
 /** Live resources in normal form, without metadata: the service may return a set in another order than it was sent. */
 function withoutMetadata(resources: ReturnType<World['resources']>) {
   return OWNED_KINDS.map((kind) =>
-    (resources[kind.name] ?? []).map(({ metadata: _, ...rest }) => [rest['id'], normalizeSpec(kind, rest)]),
+    (resources[kind.name] ?? []).map(({ metadata: _, ...rest }) => [rest['id'], canonical(kind, rest, AS_WRITTEN)]),
   );
 }

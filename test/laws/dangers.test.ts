@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { expectEverywhere, toPlan } from '../report/danger-checks.ts';
@@ -13,7 +13,7 @@ it('a danger is shown in every format with the same counts, for any change of an
   const seen = new Set<string>();
   for (const kind of MANIFEST_KINDS) {
     const sample = fc.sample(arbitraryResource([kind]), { seed: SEED, numRuns: 60 });
-    const specs = sample.map(({ spec }) => normalizeSpec(kind, spec));
+    const specs = sample.map(({ spec }) => canonical(kind, spec, AS_WRITTEN));
     const changes = specs.flatMap((spec, index): readonly Change[] => {
       const start = { live: { id: `${kind.idPrefix}_${index}`, spec, mark: MARK } };
       const base = { address: `${kind.name}/r${index}` as const, kind: kind.name, differences: [] };

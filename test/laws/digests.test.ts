@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listFieldsWithDigest, normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { IGNORED_FIELD_DIGEST, splitMetadata, toFieldDigest } from '../../src/model/mark.ts';
@@ -29,7 +29,7 @@ function expectDigests(world: World, { kind: name, name: resource, lifecycle, sp
   );
   const live = assertDefined(findOwned(world, name, resource), `live ${name}/${resource}`);
   const { mark, user } = splitMetadata(String(live['metadata']));
-  const normal = normalizeSpec(kind, { ...live, metadata: user });
+  const normal = canonical(kind, { ...live, metadata: user }, AS_WRITTEN);
   const chosen = Object.keys(kind.fields).filter(
     (field) => kind.fields[field]?.serviceDefault && spec[field] === undefined,
   );

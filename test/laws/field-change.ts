@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { like } from '../../src/kinds/evidence.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeField, normalizeSpec } from '../../src/kinds/normalize.ts';
-import { alignLiveSpec } from '../../src/kinds/read-response.ts';
+import { AS_WRITTEN, canonical, normalizeField } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { isSpellingOf } from '../../src/kinds/spelling.ts';
 import type { Action, DifferenceCause } from '../../src/model/change.ts';
@@ -21,13 +21,14 @@ export function isSameField(
   [live, desired]: readonly [TestResource, TestResource],
 ): boolean {
   const [from = {}, to = {}] = [live, desired].map(({ spec }) =>
-    normalizeSpec(
+    canonical(
       kind,
       mapReferences(kind, spec, ({ value }) => toExternalId(value)),
+      AS_WRITTEN,
     ),
   );
   const isOpen = from[field] === undefined || to[field] === undefined;
-  const shown = isOpen ? from : alignLiveSpec(kind, withChosenNumbers(kind, from), to);
+  const shown = isOpen ? from : canonical(kind, withChosenNumbers(kind, from), like(to));
   return isSameJson(shown[field] ?? null, to[field] ?? null);
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { splitMetadata } from '../../src/model/mark.ts';
@@ -79,5 +79,5 @@ function readField(world: World, kind: Kind, { name, field }: { readonly name: s
 
 function toNormal(kind: Kind, field: string, value: Json): Json {
   const shown = field === 'metadata' && typeof value === 'string' ? splitMetadata(value).user : value;
-  return normalizeSpec(kind, { [field]: shown })[field] ?? null;
+  return canonical(kind, { [field]: shown }, AS_WRITTEN)[field] ?? null;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
 import { exportLive } from '../../src/export/export-live.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
@@ -89,7 +89,7 @@ async function readMembers(world: World, { kind, field, theirs, ours }: Shared):
       ? assertDefined(only, 'the only resource')
       : { [field]: await world.call('GET', `/edges/https/${IDS.edge_id}/routes/${IDS.id}/${field}`) };
   const shown = field === 'metadata' ? splitMetadata(String(live[field])).user : (live[field] ?? null);
-  const value = normalizeSpec(getKind(kind), { [field]: shown })[field];
+  const value = canonical(getKind(kind), { [field]: shown }, AS_WRITTEN)[field];
   return isJsonObject(value) ? [value[theirs[0]] ?? null, value[ours[0]] ?? null] : [];
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeField, normalizeSpec, toRequestSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical, normalizeField, toRequestSpec } from '../../src/kinds/normalize.ts';
 import { toDigest } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
@@ -13,8 +13,8 @@ describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
   it('is its own normal form', async () => {
     await holds(
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
-        const normal = normalizeSpec(kind, spec);
-        expect(normalizeSpec(kind, normal)).toEqual(normal);
+        const normal = canonical(kind, spec, AS_WRITTEN);
+        expect(canonical(kind, normal, AS_WRITTEN)).toEqual(normal);
         for (const [name, field] of kind.specFields)
           if (name in normal) expect(normalizeField(field, normal[name])).toEqual(normal[name]);
       }),
@@ -26,10 +26,10 @@ describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
     await holds(
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
         const shuffled = shuffle(kind, spec);
-        expect(normalizeSpec(kind, shuffled)).toEqual(normalizeSpec(kind, spec));
-        expect(toDigest(normalizeSpec(kind, shuffled))).toBe(toDigest(normalizeSpec(kind, spec)));
+        expect(canonical(kind, shuffled, AS_WRITTEN)).toEqual(canonical(kind, spec, AS_WRITTEN));
+        expect(toDigest(canonical(kind, shuffled, AS_WRITTEN))).toBe(toDigest(canonical(kind, spec, AS_WRITTEN)));
         expect(toDigest(toRequestSpec(kind, shuffled))).toBe(toDigest(toRequestSpec(kind, spec)));
-        expect(normalizeSpec(kind, toRequestSpec(kind, spec))).toEqual(normalizeSpec(kind, spec));
+        expect(canonical(kind, toRequestSpec(kind, spec), AS_WRITTEN)).toEqual(canonical(kind, spec, AS_WRITTEN));
       }),
       50,
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonObject } from '../../src/model/json.ts';
@@ -53,7 +53,7 @@ function listLiveResources(world: World) {
     (resources[kind.name] ?? []).map(({ metadata: text, ...rest }) => {
       const { user } = splitMetadata(String(text ?? ''));
       const metadata = isJsonObject(user) ? user : renderUserMetadata(user);
-      return [rest['id'], normalizeSpec(kind, rest), metadata];
+      return [rest['id'], canonical(kind, rest, AS_WRITTEN), metadata];
     }),
   );
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { formatPath } from '../../src/model/field-path.ts';
@@ -110,7 +110,7 @@ function arbitraryEdit(
 function differs(left: TestResource, right: TestResource, path: FieldPath): boolean {
   const [from = null, to = null] = [left, right].map(({ kind, spec }) => {
     const resolved = mapReferences(getKind(kind), spec, ({ value }) => toExternalId(value));
-    return valueAt(normalizeSpec(getKind(kind), resolved), path);
+    return valueAt(canonical(getKind(kind), resolved, AS_WRITTEN), path);
   });
   return !isSameJson(from, to);
 }

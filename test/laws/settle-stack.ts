@@ -1,6 +1,6 @@
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';
@@ -133,7 +133,7 @@ type Taken = Map<string, string>;
 function claimAll(resource: TestResource, name: string, value: Json, taken: Taken): boolean {
   const kind = getKind(resource.kind);
   const isList = kind.fields[name]?.type.type === 'list';
-  const claims = listClaims(kind, normalizeSpec(kind, { [name]: isList ? [value] : value }));
+  const claims = listClaims(kind, canonical(kind, { [name]: isList ? [value] : value }, AS_WRITTEN));
   const keys = claims.filter(({ field }) => field === name).map(({ key }) => key);
   const address = toAddress(resource.kind, resource.name);
   if (keys.some((key) => (taken.get(key) ?? address) !== address)) return false;

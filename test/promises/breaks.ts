@@ -166,7 +166,7 @@ export const BROKEN_PROMISES = {
   },
   'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/read-response.ts',
-    from: 'fillFields(fields, live.spec, (field) => shown.get(field))',
+    from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     test: 'scenarios/clears-a-field-that-the-manifest-leaves-out',
     title: 'clears-a-field-that-the-manifest-leaves-out',
@@ -235,14 +235,14 @@ export const BROKEN_PROMISES = {
     title: 'keeps a younger file, which a running apply may still write',
   },
   'a missing switch is always unknown': {
-    file: 'src/kinds/read-response.ts',
+    file: 'src/kinds/evidence.ts',
     from: 'return values.size === 1 ? !values.has(true) : undefined;',
     to: 'return undefined;',
     test: 'cli/left-out-switches',
     title: 'is on if the service shows others that are off, and none that is on',
   },
   'a missing switch is off without evidence': {
-    file: 'src/kinds/read-response.ts',
+    file: 'src/kinds/evidence.ts',
     from: "if (values === undefined || (required && lifecycle === 'immutable')) return undefined;",
     to: "if (values === undefined) return type.type === 'boolean' ? false : undefined;",
     test: 'cli/left-out-switches',

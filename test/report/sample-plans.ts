@@ -1,4 +1,4 @@
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
@@ -99,7 +99,7 @@ function toKindName(address: Address): string {
 
 /** The normal form of a spec. */
 export function toNormal(address: Address, spec: Spec): Spec {
-  return normalizeSpec(getKind(toKindName(address)), spec);
+  return canonical(getKind(toKindName(address)), spec, AS_WRITTEN);
 }
 
 const POOL = 'WeightedBackend/pool';

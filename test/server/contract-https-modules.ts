@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { alignLiveSpec, readAttachedResource } from '../../src/kinds/read-response.ts';
+import { like } from '../../src/kinds/evidence.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { readAttachedResource } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createCaller } from './caller.ts';
@@ -73,8 +74,8 @@ export function describeHttpsModules(target: ContractTarget): void {
     const path = `${owner}/${name}`;
     const expectModule = (body: JsonObject, asked: JsonObject): void => {
       const { spec } = readAttachedResource(kind, {}, { [name]: body });
-      const wanted = normalizeSpec(kind, { [name]: asked });
-      expect(alignLiveSpec(kind, spec, wanted)[name]).toEqual(wanted[name]);
+      const wanted = canonical(kind, { [name]: asked }, AS_WRITTEN);
+      expect(canonical(kind, spec, like(wanted))[name]).toEqual(wanted[name]);
     };
 
     afterEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { readResource } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
@@ -157,11 +157,11 @@ export function describeKind(target: ContractTarget, { kind, create, update, imm
 export function expectSpec(kind: Kind, body: JsonObject, asked: Spec): void {
   const { spec, mark } = readResource(kind, body);
   expect(mark).toBeUndefined();
-  expect(spec).toMatchObject(normalizeSpec(kind, asked));
+  expect(spec).toMatchObject(canonical(kind, asked, AS_WRITTEN));
 }
 
 /** Expects that a response shows some fields, with any others. */
 export function expectFields(kind: Kind, body: JsonObject, asked: Spec): void {
-  const wanted = Object.entries(normalizeSpec(kind, asked)).filter(([name]) => name in asked);
+  const wanted = Object.entries(canonical(kind, asked, AS_WRITTEN)).filter(([name]) => name in asked);
   expect(readResource(kind, body).spec).toMatchObject(Object.fromEntries(wanted));
 }

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { isReferable, listReferences, mapReferences } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';
@@ -247,7 +247,7 @@ function listNeeded(
 export function listClaimKeys({ kind: name, spec }: TestResource): readonly string[] {
   const kind = getKind(name);
   const resolved = mapReferences(kind, spec, ({ value }) => toExternalId(value));
-  return listClaims(kind, normalizeSpec(kind, resolved)).map(({ key }) => key);
+  return listClaims(kind, canonical(kind, resolved, AS_WRITTEN)).map(({ key }) => key);
 }
 
 /** Writes a repository below a folder, in place of the last one. The last stack is a folder inside of another one. */

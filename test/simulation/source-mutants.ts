@@ -18,7 +18,7 @@ const OF_HAND_OVER = ['repository/hand-over'];
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/read-response.ts',
-    from: 'fillFields(fields, live.spec, (field) => shown.get(field))',
+    from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     noticedAs: /a plan from faulty responses/,
     seenAt: 206,

@@ -1,8 +1,8 @@
 import { diffSpecs } from '../../kinds/diff.ts';
+import { AS_IF_COMPLETE } from '../../kinds/evidence.ts';
 import type { FieldType } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { toRequestValue } from '../../kinds/normalize.ts';
-import { fillOmittedFields } from '../../kinds/read-response.ts';
+import { canonical, toRequestValue } from '../../kinds/normalize.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
@@ -60,7 +60,7 @@ export interface Fact extends Pick<Difference, 'path' | 'from' | 'to'> {
 export function toFacts(change: Change, names: IdNames): Facts {
   const kind = getKind(change.kind);
   const { desired = {}, live: { spec } = {} } = change;
-  const live = spec === undefined ? {} : toComparableSpec(kind, fillOmittedFields(kind, spec), names);
+  const live = spec === undefined ? {} : toComparableSpec(kind, canonical(kind, spec, AS_IF_COMPLETE), names);
   const differences = change.differences.map((difference): Fact => {
     const steps = parsePath(difference.path) ?? [difference.path];
     const type = findTypeAt(kind, steps);
@@ -77,7 +77,7 @@ export function toFacts(change: Change, names: IdNames): Facts {
 
 /** The old value of a difference, with what a response left out in a part of it. */
 function findStart(kind: Kind, path: string, from: Json): Json | undefined {
-  return Object.hasOwn(kind.fields, path) ? findValueAt(fillOmittedFields(kind, { [path]: from }), path) : from;
+  return Object.hasOwn(kind.fields, path) ? findValueAt(canonical(kind, { [path]: from }, AS_IF_COMPLETE), path) : from;
 }
 
 function toComparableSpec(kind: Kind, spec: Spec, names: IdNames): Spec {

@@ -1,6 +1,6 @@
 import { minimizeValue } from '../export/minimize.ts';
 import { type Field, type FieldType, listFields, type MapType, type ObjectType } from '../kinds/field.ts';
-import { isUnset, normalizeField, normalizeValue, toRequestValue } from '../kinds/normalize.ts';
+import { AS_WRITTEN, isUnset, normalizeField, toCanonicalValue } from '../kinds/normalize.ts';
 import { mapReferencesIn } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
@@ -86,7 +86,7 @@ function alignField(
   live: Json | undefined,
   names: ReferenceNames,
 ): Json | undefined {
-  if (isSameJson(normalizeField(field, toComparable(field.type, written, names) ?? null), live ?? null)) return written;
+  if (isSameJson(normalizeField(field, resolve(field.type, written ?? null, names)), live ?? null)) return written;
   if (isNothing(live) && !field.required) return undefined;
   return alignValue(field.type, written, live ?? null, names);
 }
@@ -100,13 +100,9 @@ function isNothing(live: Json | undefined): live is undefined {
   );
 }
 
-/** Returns a written value with ids in place of addresses, as requests have it. */
-function toComparable(type: FieldType, written: Json | undefined, { toId }: ReferenceNames): Json | undefined {
-  if (written === undefined) return undefined;
-  return toRequestValue(
-    type,
-    mapReferencesIn(type, written, ({ value }) => toId(value)),
-  );
+/** Returns a written value with ids in place of addresses. */
+function resolve(type: FieldType, written: Json, { toId }: ReferenceNames): Json {
+  return mapReferencesIn(type, written, ({ value }) => toId(value));
 }
 
 /** Returns a live value as a manifest writes it that has nothing in its place yet. */
@@ -115,7 +111,7 @@ function writeNew(type: FieldType, live: Json, { toName }: ReferenceNames): Json
 }
 
 function normalizeAs(type: FieldType, written: Json, names: ReferenceNames): Json {
-  return normalizeValue(type, toComparable(type, written, names));
+  return toCanonicalValue(type, resolve(type, written, names), AS_WRITTEN);
 }
 
 function alignValue(type: FieldType, written: Json | undefined, live: Json, names: ReferenceNames): Json {

@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, NamedField } from './field.ts';
 import type { Kind } from './kind.ts';
-import { isUnset, normalizeValue } from './normalize.ts';
+import { AS_WRITTEN, isUnset, toCanonicalValue } from './normalize.ts';
 
 /** A unique value of a spec. At most one resource can have it at a time. */
 export interface Claim {
@@ -43,7 +43,7 @@ function listClaimMembers([name, { type }]: NamedField, value: Json | undefined)
 
 function findClaim(kind: Kind, { path, type, value }: ClaimMember): Claim | undefined {
   const [field] = path;
-  const normal = normalizeValue(type, value, kind.defaults[field]);
+  const normal = toCanonicalValue(type, value, AS_WRITTEN, kind.defaults[field]);
   if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return undefined;
   const given = String(isUnset(value) ? normal : value);
   return { field, path, given, value: String(normal), key: `${kind.name} ${field} ${normal}` };

@@ -65,7 +65,7 @@ export function isUnset(value: Json | undefined): value is undefined | null | ''
 
 /** Returns the value of a field in a manifest, in normal form. */
 export function normalizeField(field: Field, value: Json | undefined): Json {
-  return nullIfDisabled(field, normalizeValue(field.type, value, field.default));
+  return nullIfDisabled(field, toCanonicalValue(field.type, value, AS_WRITTEN, field.default));
 }
 
 export function getNormalUnsetFieldValue(field: Field): Json {
@@ -75,11 +75,6 @@ export function getNormalUnsetFieldValue(field: Field): Json {
 /** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
 export function nullIfDisabled({ clear }: Field, normal: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
-}
-
-/** Like `normalizeField`, for a value of any type. `fallback`: the default. */
-export function normalizeValue(type: FieldType, value: Json | undefined, fallback?: Json): Json {
-  return toCanonicalValue(type, value, AS_WRITTEN, fallback);
 }
 
 /** Like `canonical`, for a value of any type. `fallback`: the default. */

@@ -1,5 +1,5 @@
 import { type ScryptOptions, scrypt } from 'node:crypto';
-import { AS_WRITTEN, canonical, toRequestSpec } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import type { Change } from '../model/change.ts';
 import { type ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import { type Json, toCanonicalJson } from '../model/json.ts';
@@ -96,12 +96,7 @@ function listHidden({ plan, evidence }: DigestedPlan, context: DigestContext): R
       const { labels, annotations, lifecycle } = desired;
       const owner = [labels, annotations].flatMap((texts) => texts[plan.ownerLabel ?? ''] ?? []).slice(0, 1);
       // A value in normal form may contain a secret that it does not contain as it is written.
-      const more = [
-        address,
-        canonical(kind, toRequestSpec(kind, desired.spec), AS_WRITTEN),
-        ...lifecycle.ignore,
-        ...owner,
-      ];
+      const more = [address, canonical(kind, desired.spec, AS_WRITTEN), ...lifecycle.ignore, ...owner];
       const redacted = listRedacted([scalars, more], secrets);
       if (literals.length + redacted.length === 0) return [];
       return [[address, { literals: revealAll(literals, secrets), redacted }] as const];

@@ -1,4 +1,4 @@
-import { diffSpecs } from '../kinds/diff.ts';
+import { diff } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { AS_WRITTEN, canonical, getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
@@ -35,7 +35,7 @@ export interface ComparedResponse {
 /**
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything. Reports a lost mark first, because later runs do not
- * recognize a resource without its mark. Texts for people are compared by `compareTexts`.
+ * recognize a resource without its mark. Texts for people are compared by `listOtherTexts`.
  */
 export function listUnacceptedFieldMessages(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
   const isLost = write.mark !== undefined && !hasMarkOf(live, write.mark);
@@ -142,10 +142,9 @@ interface UnequalField {
 
 function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly UnequalField[] {
   const kind = getKind(write.kind);
-  if (areAllTaken(kind, sent, live)) return [];
   const normal = canonical(kind, sent, AS_WRITTEN);
   const shown = alignLiveWithSecrets(kind, live, normal);
-  const unequal = new Set(diffSpecs(kind, shown, normal).map(({ field }) => field));
+  const unequal = new Set(diff(kind, shown, normal).map(({ field }) => field));
   return Object.keys(sent).flatMap((name) => {
     const [field, wanted, got] = [kind.fields[name], normal[name], shown[name]];
     if (field === undefined || field.mayBeSpelledOtherwise || !unequal.has(name)) return [];
@@ -154,17 +153,6 @@ function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly Unequ
 }
 
 const METADATA = 'metadata';
-
-function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
-  for (const name in sent) if (!isTaken(kind.fields[name], sent[name] ?? null, live[name])) return false;
-  return true;
-}
-
-/** Whether the value in the response equals the sent value. True for what is compared elsewhere or is no field. */
-function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
-  if (field === undefined || field.mayBeSpelledOtherwise) return true;
-  return live !== undefined && isSameJson(normalizeField(field, sent), live);
-}
 
 /** A value in a message: hidden if it is concealed, and cut after 200 characters. */
 export function formatComparedValue(value: Json): string {

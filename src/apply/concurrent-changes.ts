@@ -1,6 +1,6 @@
 import { listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listChangedFields } from '../kinds/same-fields.ts';
+import { listDifferentFields } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, isRecordInChange } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -78,7 +78,7 @@ interface Compared {
 function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
   const ignored = listIgnoredInMark({ fields: digests });
   const [from, to] = [omitIgnoredParts(ignored, before), omitIgnoredParts(ignored, after)];
-  return listChangedFields(kind, from, to).filter(
+  return listDifferentFields(kind, from, to).filter(
     (name) => from[name] !== undefined && to[name] !== undefined && !sent.includes(name),
   );
 }

@@ -7,7 +7,7 @@ import { toModulePath, toResourcePath } from '../kinds/paths.ts';
 import { type ObservedResponseFields, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';
 import type { CreatedIds } from '../kinds/request-body.ts';
-import { listChangedFields } from '../kinds/same-fields.ts';
+import { listDifferentFields } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -230,7 +230,7 @@ function checkFields(write: Write, live: Spec, context: CheckContext): void {
     if (now === undefined || (kind.fields[name]?.required && change.live?.spec?.[name] === null)) continue;
     const knownValues = listKnownValues(name, context).map((value) => omitIgnoredParts(left, { [name]: value })[name]);
     const isAsPlanned = (value: Json | undefined) =>
-      value !== undefined && listChangedFields(kind, { [name]: value }, { [name]: now }).length === 0;
+      value !== undefined && listDifferentFields(kind, { [name]: value }, { [name]: now }).length === 0;
     if (knownValues.some(isAsPlanned)) continue;
     const planned = change.live?.spec?.[name];
     const from = planned === undefined ? 'not known' : formatComparedValue(planned);

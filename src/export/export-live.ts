@@ -1,4 +1,4 @@
-import { diffSpecs } from '../kinds/diff.ts';
+import { diff } from '../kinds/diff.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
@@ -615,7 +615,7 @@ function findExportFinding(
   const [read] = state?.resources.values() ?? [];
   if (read === undefined) return NOT_EXACT;
   const normal = canonical(kind, read.spec, AS_WRITTEN);
-  const differences = diffSpecs(kind, alignLiveWithSecrets(kind, live.spec, normal), normal);
+  const differences = diff(kind, alignLiveWithSecrets(kind, live.spec, normal), normal);
   return differences.length === 0 ? undefined : NOT_EXACT;
 }
 

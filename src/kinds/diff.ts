@@ -15,7 +15,7 @@ interface FieldDiff extends Omit<Difference, 'origin' | 'isHidden'> {
  * The differences between two specs in normal form, in the order of the kind's table. Skips fields that the desired
  * spec does not contain.
  */
-export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDiff[] {
+export function diff(kind: Kind, live: Spec, desired: Spec): readonly FieldDiff[] {
   const found: FieldDiff[] = [];
   for (const [name, field] of kind.specFields) {
     const from = live[name];

@@ -1,6 +1,6 @@
 import { alignMembers } from '../model/secret-value.ts';
 import type { Spec } from '../model/state.ts';
-import { diffSpecs } from './diff.ts';
+import { diff } from './diff.ts';
 import { AS_IF_COMPLETE, like } from './evidence.ts';
 import type { Kind } from './kind.ts';
 import { canonical, getNormalUnsetFieldValue } from './normalize.ts';
@@ -13,6 +13,11 @@ export function alignLiveWithSecrets(kind: Kind, live: Spec, spec: Spec): Spec {
   return canonical(kind, alignMembers(live, spec), like(spec));
 }
 
+/** Whether a live spec shows every field of a spec except for metadata, as it is. Both are in normal form. */
+export function isSameBesideMetadata(kind: Kind, live: Spec, spec: Spec): boolean {
+  return diff(kind, live, spec).every(({ field }) => kind.fields[field]?.type.type === 'metadata');
+}
+
 /**
  * Whether a live spec has every field of a spec by meaning, except for metadata. Both are in normal form. A field that
  * the service does not show must not be set, and one that the spec leaves to the service may have any value.
@@ -21,7 +26,7 @@ export function hasSameFields(kind: Kind, live: Spec, spec: Spec): boolean {
   const aligned = alignLiveWithSecrets(kind, live, spec);
   const hidden = kind.specFields.filter(([name]) => live[name] === undefined);
   const unset = hidden.map(([name, field]) => [name, getNormalUnsetFieldValue(field)] as const);
-  return diffSpecs(kind, { ...aligned, ...Object.fromEntries(unset) }, spec).every(({ field: name, from, to }) => {
+  return diff(kind, { ...aligned, ...Object.fromEntries(unset) }, spec).every(({ field: name, from, to }) => {
     const field = kind.fields[name];
     const isSpelling = from !== undefined && to !== undefined && field !== undefined && isSpellingOf(field, from, to);
     return field?.type.type === 'metadata' || (live[name] !== undefined && isSpelling);
@@ -29,8 +34,8 @@ export function hasSameFields(kind: Kind, live: Spec, spec: Spec): boolean {
 }
 
 /** Names of the fields in which two reads of a resource differ by meaning. What only one of them shows is no difference. */
-export function listChangedFields(kind: Kind, before: Spec, now: Spec): readonly string[] {
+export function listDifferentFields(kind: Kind, before: Spec, now: Spec): readonly string[] {
   const from = canonical(kind, before, AS_IF_COMPLETE);
   const to = canonical(kind, alignLiveWithSecrets(kind, now, from), AS_IF_COMPLETE);
-  return [...new Set(diffSpecs(kind, to, from).map(({ field }) => field))];
+  return [...new Set(diff(kind, to, from).map(({ field }) => field))];
 }

@@ -1,4 +1,4 @@
-import { diffSpecs } from '../kinds/diff.ts';
+import { diff } from '../kinds/diff.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
@@ -183,7 +183,7 @@ function listLeftToOthers(
         : isJsonObject(writtenValue) && Object.hasOwn(writtenValue, member);
     if (!isWritten || live.spec[field] === undefined) return [];
     const taken = takeIgnoredParts([ignored], normal, live.spec);
-    return diffSpecs(kind, taken, normal).map(({ path, from, to }) => ({ ignored, path, from, to }));
+    return diff(kind, taken, normal).map(({ path, from, to }) => ({ ignored, path, from, to }));
   });
 }
 

@@ -1,5 +1,5 @@
 import { readSwitch } from '../access/restrictions.ts';
-import { diffSpecs } from '../kinds/diff.ts';
+import { diff } from '../kinds/diff.ts';
 import { isValueHidden, like, likeEmpty } from '../kinds/evidence.ts';
 import { type Field, listFields } from '../kinds/field.ts';
 import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
@@ -65,7 +65,7 @@ export function listSpecDifferences(compared: ComparedResource): readonly FieldD
   const { kind, normal } = compared;
   const live = { ...compared.live, spec: alignSpellings(compared) };
   const spec = assumeApplied(compared, live, normal);
-  const inSpec = diffSpecs(kind, spec, normal).map((difference) => {
+  const inSpec = diff(kind, spec, normal).map((difference) => {
     const sides = {
       desired: normal,
       live: spec,

@@ -1,7 +1,7 @@
 import { listClaims } from '../kinds/claims.ts';
-import { diffSpecs } from '../kinds/diff.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listFieldsWithDigest } from '../kinds/normalize.ts';
+import { isSameBesideMetadata } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { type Address, getAddressName, toAddress } from '../model/address.ts';
@@ -64,7 +64,7 @@ export function isUnmarked({ spec, mark, markError }: LiveResource): boolean {
 function hasSameValues(kind: Kind, normal: Spec, live: Spec): boolean {
   const claims = joinClaimKeys(kind, normal);
   if (claims !== '') return joinClaimKeys(kind, live) === claims;
-  return hasOwnValues(kind, normal) && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
+  return hasOwnValues(kind, normal) && isSameBesideMetadata(kind, live, normal);
 }
 
 /** Whether a spec sets anything but metadata and defaults. */

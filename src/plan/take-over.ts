@@ -1,5 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
-import { diffSpecs } from '../kinds/diff.ts';
+import { isSameBesideMetadata } from '../kinds/same-fields.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { isOwnedBy, isResourceOf, listMarked } from '../model/ownership.ts';
 import type { SafetyViolation } from '../model/plan.ts';
@@ -67,9 +67,9 @@ export function findPredecessors(
     creations.flatMap(({ pair: { kind, desired }, form }): readonly (readonly [Address, LiveResource])[] => {
       if (desired === undefined || form === undefined || listClaims(kind, form.normal).length > 0) return [];
       const address = toAddress(kind.name, desired.name);
-      const isEqual = (one: LiveResource): boolean =>
-        diffSpecs(kind, one.spec, form.normal).every(({ field }) => field === 'metadata');
-      const found = (byAddress.get(address) ?? []).find((one) => isEqual(one.live));
+      const found = (byAddress.get(address) ?? []).find((one) =>
+        isSameBesideMetadata(kind, one.live.spec, form.normal),
+      );
       return found === undefined ? [] : [[address, found.live]];
     }),
   );

@@ -1,4 +1,4 @@
-import { diffSpecs } from '../kinds/diff.ts';
+import { diff } from '../kinds/diff.ts';
 import { like } from '../kinds/evidence.ts';
 import type { Field, NamedField } from '../kinds/field.ts';
 import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
@@ -78,6 +78,6 @@ export function mustReplaceResource(described: LiveResourceToCompare, desired: S
   const { kind, live, ignored } = described;
   const normal = canonical(kind, takeIgnoredParts(ignored, desired, live.spec), AS_WRITTEN);
   if (needsReplaceForServiceDefault(described, normal)) return true;
-  const differences = diffSpecs(kind, canonical(kind, live.spec, like(normal)), normal);
+  const differences = diff(kind, canonical(kind, live.spec, like(normal)), normal);
   return differences.some(({ field, forcesReplace }) => forcesReplace && !ignored.includes(field));
 }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
-import { diffSpecs } from '../../src/kinds/diff.ts';
+import { diff } from '../../src/kinds/diff.ts';
 import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
@@ -32,7 +32,7 @@ const CHANGE: Change = {
   address: 'HTTPSEdgeRoute/api',
   kind: KIND.name,
   action: 'update',
-  differences: diffSpecs(KIND, LIVE.spec, DESIRED).map((difference) => ({ ...difference, origin: 'unknown' })),
+  differences: diff(KIND, LIVE.spec, DESIRED).map((difference) => ({ ...difference, origin: 'unknown' })),
   live: { id: LIVE.id, spec: LIVE.spec },
   desired: DESIRED,
   sent: { request_headers: { add: HEADERS } },

@@ -1,4 +1,4 @@
-import { diffSpecs } from '../../kinds/diff.ts';
+import { diff } from '../../kinds/diff.ts';
 import { mapReferencesInIgnoredPath, omitIgnoredParts } from '../../kinds/ignored-parts.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
@@ -480,7 +480,7 @@ function toCreation(decision: ChangeDecision): Change {
 function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }: LiveNow): boolean {
   const approved = omitIgnoredParts(change.ignored ?? [], toFacts(change, NO_NAMES).desired);
   const now = omitIgnoredParts(change.ignored ?? [], desired);
-  const isSameSpec = Object.keys(now).every((name) => name in approved) && diffSpecs(kind, now, approved).length === 0;
+  const isSameSpec = Object.keys(now).every((name) => name in approved) && diff(kind, now, approved).length === 0;
   return isSameSpec && isHiddenAsApproved(change, hiddenDigests);
 }
 

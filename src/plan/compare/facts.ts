@@ -1,4 +1,4 @@
-import { diffSpecs } from '../../kinds/diff.ts';
+import { diff } from '../../kinds/diff.ts';
 import { AS_IF_COMPLETE } from '../../kinds/evidence.ts';
 import type { FieldType } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
@@ -137,7 +137,7 @@ export function diffWhole(approved: Facts, now: Facts): readonly ExtraField[] {
   const missing = Object.keys(earlier).filter((name) => later[name] === undefined);
   const whole = { ...later, ...Object.fromEntries(missing.map((name) => [name, null])) };
   const side = isRemoved ? 'from' : 'to';
-  return diffSpecs(now.kind, earlier, whole).map(({ from, to, ...rest }) => ({
+  return diff(now.kind, earlier, whole).map(({ from, to, ...rest }) => ({
     difference: { ...rest, [side]: to, origin: 'manifest' },
     other: from === undefined ? {} : { [side]: from },
     changed: isRemoved ? 'live' : 'manifests',

@@ -1,6 +1,6 @@
 import { minimizeValue } from '../export/minimize.ts';
+import { AS_WRITTEN, isUnset, normalizeField, toCanonicalValue } from '../kinds/canonical.ts';
 import { type Field, type FieldType, listFields, type MapType, type ObjectType } from '../kinds/field.ts';
-import { AS_WRITTEN, isUnset, normalizeField, toCanonicalValue } from '../kinds/normalize.ts';
 import { mapReferencesIn } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';

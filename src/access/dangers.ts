@@ -1,9 +1,9 @@
 import { EMPTY, placeEffect } from '../kinds/access-effect.ts';
+import { canonical, isUnset, toCanonicalValue } from '../kinds/canonical.ts';
 import { AS_IF_COMPLETE, isAllowedEarlier } from '../kinds/evidence.ts';
 import { type AccessEffect, type Field, type FieldType, listFields, type NamedField } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
-import { canonical, isUnset, toCanonicalValue } from '../kinds/normalize.ts';
 import { findAccessRuleCaption } from '../kinds/walk.ts';
 import { type Danger, type DangerGroup, sortDangersByGroup } from '../model/danger.ts';
 import { assertNever } from '../model/errors.ts';

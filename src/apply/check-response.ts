@@ -1,7 +1,7 @@
+import { AS_WRITTEN, canonical, getNormalUnsetFieldValue, normalizeField } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical, getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';

@@ -1,6 +1,6 @@
 import { listResourceTransitionDangers } from '../access/dangers.ts';
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveBeforeChange } from '../model/change.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';

@@ -1,8 +1,8 @@
 import { assertModuleMatchesSchema, parseListedResource } from '../client/parse-response.ts';
+import { canonical, normalizeField } from '../kinds/canonical.ts';
 import { AS_IF_COMPLETE } from '../kinds/evidence.ts';
 import { listIgnoredInMark, omitIgnoredParts, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { canonical, normalizeField } from '../kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../kinds/paths.ts';
 import { type ObservedResponseFields, readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { mapReferences } from '../kinds/references.ts';

@@ -1,7 +1,7 @@
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import { listIgnoredInMark, mapReferencesInIgnoredPath, parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
 import { findOwnedKindOfId, listReferences, mapReferences } from '../kinds/references.ts';
 import { alignLiveWithSecrets } from '../kinds/same-fields.ts';

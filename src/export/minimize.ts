@@ -1,5 +1,5 @@
+import { getNormalUnsetFieldValue } from '../kinds/canonical.ts';
 import { type Field, type FieldType, listFields, type ObjectType } from '../kinds/field.ts';
-import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import { MERGE_KEY } from '../manifest/parse.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 

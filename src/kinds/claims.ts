@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
+import { AS_WRITTEN, isUnset, toCanonicalValue } from './canonical.ts';
 import type { FieldType, NamedField } from './field.ts';
 import type { Kind } from './kind.ts';
-import { AS_WRITTEN, isUnset, toCanonicalValue } from './normalize.ts';
 
 /** A unique value of a spec. At most one resource can have it at a time. */
 export interface Claim {

@@ -1,6 +1,6 @@
 import { findMember, isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
+import { type Evidence, getEmptyValue, getNormalUnsetFieldValue, nullIfDisabled } from './canonical.ts';
 import type { Field, FieldType } from './field.ts';
-import { type Evidence, getEmptyValue, getNormalUnsetFieldValue, nullIfDisabled } from './normalize.ts';
 
 /** What a live spec leaves out, by what is known of it. What a manifest leaves out is in `AS_WRITTEN`. */
 

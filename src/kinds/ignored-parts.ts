@@ -1,8 +1,8 @@
 import { findMember, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { DesiredResource, Spec } from '../model/state.ts';
+import { normalizeField } from './canonical.ts';
 import type { Kind } from './kind.ts';
-import { normalizeField } from './normalize.ts';
 import { mapReferences, type Reference } from './references.ts';
 
 /**

@@ -2,11 +2,11 @@ import { findMember, isJsonArray, isJsonObject, type Json, type JsonObject, toJs
 import { splitMetadata } from '../model/mark.ts';
 import type { ValueConcealer } from '../model/secrets.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
+import { canonical, type Evidence, getEmptyValue } from './canonical.ts';
 import { mapPossibleSecrets } from './conceal.ts';
 import { AS_SHOWN, createLeftOutEvidence } from './evidence.ts';
 import { type Field, type FieldType, listFields, type NamedField, type ObjectType } from './field.ts';
 import type { Kind } from './kind.ts';
-import { canonical, type Evidence, getEmptyValue } from './normalize.ts';
 import { mapDirectMembers } from './walk.ts';
 
 /**

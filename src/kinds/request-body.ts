@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { Write, WriteMethod } from '../model/write.ts';
+import { getEmptyValue, isUnset } from './canonical.ts';
 import type { Field } from './field.ts';
-import { getEmptyValue, isUnset } from './normalize.ts';
 import { isId, listPathIdNamesOfKind, toModulePath, toResourcePath, UNKNOWN_ID_PLACEHOLDER } from './paths.ts';
 import { getKind } from './tables/registry.ts';
 

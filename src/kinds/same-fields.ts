@@ -1,9 +1,9 @@
 import { alignMembers } from '../model/secret-value.ts';
 import type { Spec } from '../model/state.ts';
+import { canonical, getNormalUnsetFieldValue } from './canonical.ts';
 import { diff } from './diff.ts';
 import { AS_IF_COMPLETE, like } from './evidence.ts';
 import type { Kind } from './kind.ts';
-import { canonical, getNormalUnsetFieldValue } from './normalize.ts';
 import { isSpellingOf } from './spelling.ts';
 
 /** Comparisons of a spec with what the service shows, by meaning. */

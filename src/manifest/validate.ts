@@ -1,6 +1,6 @@
+import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../kinds/canonical.ts';
 import { parseIgnoredPart } from '../kinds/ignored-parts.ts';
 import { hasToken, type Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../kinds/normalize.ts';
 import { createLongestMarkReferences } from '../kinds/paths.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';

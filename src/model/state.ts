@@ -115,7 +115,7 @@ export interface LiveResource {
   readonly id: string;
   /** RFC 3339, by the clock of the service, not by this one. `''` for attached modules, for which the API returns no time. */
   readonly createdAt: string;
-  /** In normal form (see `kinds/normalize.ts`), without the mark and the fields that the service does not return. */
+  /** In normal form (see `kinds/canonical.ts`), without the mark and the fields that the service does not return. */
   readonly spec: Spec;
   /** Whose the resource is. Not to decide whether there is a difference, or a danger: a mark can be forged. */
   readonly mark: Mark | undefined;

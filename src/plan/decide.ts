@@ -1,9 +1,9 @@
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import { renderTimeSpan } from '../kinds/duration.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import { isRotatable, type Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import type { Address } from '../model/address.ts';
 import {
   type Action,

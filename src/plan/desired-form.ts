@@ -1,7 +1,8 @@
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical, toRequestSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
+import { toRequestSpec } from '../kinds/written-form.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 

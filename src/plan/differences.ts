@@ -1,16 +1,16 @@
 import { readSwitch } from '../access/restrictions.ts';
-import { diff } from '../kinds/diff.ts';
-import { isValueHidden, like, likeEmpty } from '../kinds/evidence.ts';
-import { type Field, listFields } from '../kinds/field.ts';
-import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
-import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import {
   canonical,
   getNormalUnsetFieldValue,
   listFieldsWithDigest,
   normalizeField,
   toCanonicalValue,
-} from '../kinds/normalize.ts';
+} from '../kinds/canonical.ts';
+import { diff } from '../kinds/diff.ts';
+import { isValueHidden, like, likeEmpty } from '../kinds/evidence.ts';
+import { type Field, listFields } from '../kinds/field.ts';
+import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredParts } from '../kinds/ignored-parts.ts';
+import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { type Address, getAddressName } from '../model/address.ts';
 import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';

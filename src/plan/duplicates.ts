@@ -1,6 +1,6 @@
+import { listFieldsWithDigest } from '../kinds/canonical.ts';
 import { listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listFieldsWithDigest } from '../kinds/normalize.ts';
 import { isSameBesideMetadata } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';

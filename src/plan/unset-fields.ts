@@ -1,9 +1,9 @@
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import { like } from '../kinds/evidence.ts';
 import type { Field, NamedField } from '../kinds/field.ts';
 import { takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
 import type { Difference } from '../model/change.ts';
 import { IGNORED_FIELD_DIGEST, type Mark, toFieldDigest } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';

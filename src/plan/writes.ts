@@ -1,6 +1,6 @@
+import { getNormalUnsetFieldValue, normalizeField } from '../kinds/canonical.ts';
 import type { Field } from '../kinds/field.ts';
 import { hasToken, isModule, isRotatable, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue, normalizeField } from '../kinds/normalize.ts';
 import { createLongestMarkReferences, getPathIdsOfResource } from '../kinds/paths.ts';
 import { resolveSpecReferences } from '../kinds/references.ts';
 import { type CreatedIds, findPatchClearValue, keepServiceChoices } from '../kinds/request-body.ts';

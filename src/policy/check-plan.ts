@@ -1,4 +1,4 @@
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, countActionsForDisplay } from '../model/change.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';

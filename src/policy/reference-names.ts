@@ -1,9 +1,9 @@
 import type { Kind } from '../kinds/kind.ts';
-import { toRequestSpec } from '../kinds/normalize.ts';
 import { sortByPrecedence } from '../kinds/precedence.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../kinds/walk.ts';
+import { toRequestSpec } from '../kinds/written-form.ts';
 import { getAddressName } from '../model/address.ts';
 import { formatChangeAddress } from '../model/change.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';

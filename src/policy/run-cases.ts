@@ -1,4 +1,4 @@
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';

@@ -1,8 +1,8 @@
 import { listResourceTransitionDangers } from '../access/dangers.ts';
+import { getNormalUnsetFieldValue } from '../kinds/canonical.ts';
 import { listClaims } from '../kinds/claims.ts';
 import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import { getPathIdsOfResource, toResourcePath } from '../kinds/paths.ts';
 import { listReferences } from '../kinds/references.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';

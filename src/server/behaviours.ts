@@ -1,7 +1,7 @@
+import { getEmptyValue } from '../kinds/canonical.ts';
 import type { FieldType } from '../kinds/field.ts';
 import { FORMATS, findApiTypeOfSshKey } from '../kinds/formats.ts';
 import type { Kind, SubmissionDetails } from '../kinds/kind.ts';
-import { getEmptyValue } from '../kinds/normalize.ts';
 import { parseSshPublicKey, type SshPublicKey, type SshSigningKey } from '../kinds/ssh-key.ts';
 import { ABUSE_REPORT, type HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';

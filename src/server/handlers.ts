@@ -1,6 +1,6 @@
+import { getNormalUnsetFieldValue } from '../kinds/canonical.ts';
 import { type Field, type FieldType, listFields, type NamedField } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getNormalUnsetFieldValue } from '../kinds/normalize.ts';
 import type { NamedModule } from '../kinds/operations.ts';
 import { describeIdPrefixes, isIdOf, toExternalResourcePath, toResourcePath } from '../kinds/paths.ts';
 import { mapDirectMembers } from '../kinds/walk.ts';

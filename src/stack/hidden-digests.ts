@@ -1,5 +1,5 @@
 import { type ScryptOptions, scrypt } from 'node:crypto';
-import { AS_WRITTEN, canonical } from '../kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../kinds/canonical.ts';
 import type { Change } from '../model/change.ts';
 import { type ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import { type Json, toCanonicalJson } from '../model/json.ts';

@@ -5,7 +5,7 @@ import {
   type ResourceState,
 } from '../../src/access/dangers.ts';
 import { isOpenOnPurpose } from '../../src/access/restrictions.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { DANGERS, type Danger } from '../../src/model/danger.ts';

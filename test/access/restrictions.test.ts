@@ -6,8 +6,8 @@ import {
   listOpenParts,
   readSwitch,
 } from '../../src/access/restrictions.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { boolean, createModuleType, field, mapOf, text, textOfFormat } from '../../src/kinds/field.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { formatPath } from '../../src/model/field-path.ts';
 import { isJsonObject, type Json } from '../../src/model/json.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assignNamesToIds, choosePreferredName, createNameFromId } from '../../src/export/name-resources.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
 import type { Spec } from '../../src/model/state.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { toFieldDigest } from '../../src/model/mark.ts';

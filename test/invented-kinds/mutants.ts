@@ -14,7 +14,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     to: 'value : value',
   },
   'keys of a map with equal meaning are two keys': {
-    file: 'src/kinds/normalize.ts',
+    file: 'src/kinds/canonical.ts',
     from: 'caseInsensitive ? key.toLowerCase() : key',
     to: 'key',
   },
@@ -24,12 +24,12 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     to: 'undefined',
   },
   'a disabled empty module counts as set': {
-    file: 'src/kinds/normalize.ts',
+    file: 'src/kinds/canonical.ts',
     from: "clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal",
     to: 'normal',
   },
   'a single value is not a list of one': {
-    file: 'src/kinds/normalize.ts',
+    file: 'src/kinds/canonical.ts',
     from: 'if (!isJsonArray(value) && !type.orSingle) return value;',
     to: 'if (!isJsonArray(value)) return value;',
   },

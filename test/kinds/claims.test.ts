@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { findConflicts, listClaims } from '../../src/kinds/claims.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const EDGE = getKind('TCPEdge');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AS_WRITTEN, canonical, toRequestSpec } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import { toRequestSpec } from '../../src/kinds/written-form.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { createManifestSpecSchema, createRequestBodySchema } from '../../src/schemas/field.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toRequestSpec } from '../../src/kinds/normalize.ts';
 import { HTTPS_EDGE_ROUTE } from '../../src/kinds/tables/https-edge.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
+import { toRequestSpec } from '../../src/kinds/written-form.ts';
 
 describe('the members of sets in requests', () => {
   it('are sorted', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createManifestSpecSchema } from '../../src/schemas/field.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';

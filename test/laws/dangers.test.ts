@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { expectEverywhere, toPlan } from '../report/danger-checks.ts';

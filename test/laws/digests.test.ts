@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical, listFieldsWithDigest } from '../../src/kinds/canonical.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { IGNORED_FIELD_DIGEST, splitMetadata, toFieldDigest } from '../../src/model/mark.ts';

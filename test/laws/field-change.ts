@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { AS_WRITTEN, canonical, normalizeField } from '../../src/kinds/canonical.ts';
 import { like } from '../../src/kinds/evidence.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical, normalizeField } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { isSpellingOf } from '../../src/kinds/spelling.ts';
 import type { Action, DifferenceCause } from '../../src/model/change.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { splitMetadata } from '../../src/model/mark.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
 import { exportLive } from '../../src/export/export-live.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AS_WRITTEN, canonical, normalizeField } from '../../src/kinds/canonical.ts';
+import { AS_IF_COMPLETE, AS_SHOWN, like } from '../../src/kinds/evidence.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical, normalizeField, toRequestSpec } from '../../src/kinds/normalize.ts';
+import { toRequestSpec } from '../../src/kinds/written-form.ts';
 import { toDigest } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
@@ -13,8 +15,12 @@ describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
   it('is its own normal form', async () => {
     await holds(
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
+        for (const evidence of [AS_WRITTEN, AS_SHOWN, AS_IF_COMPLETE]) {
+          const shown = canonical(kind, spec, evidence);
+          expect(canonical(kind, shown, evidence)).toEqual(shown);
+        }
         const normal = canonical(kind, spec, AS_WRITTEN);
-        expect(canonical(kind, normal, AS_WRITTEN)).toEqual(normal);
+        expect(canonical(kind, normal, like(normal))).toEqual(normal);
         for (const [name, field] of kind.specFields)
           if (name in normal) expect(normalizeField(field, normal[name])).toEqual(normal[name]);
       }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { getNormalUnsetFieldValue, normalizeField } from '../../src/kinds/canonical.ts';
 import type { Field, FieldType, NamedField } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { getNormalUnsetFieldValue, normalizeField } from '../../src/kinds/normalize.ts';
 import { isHiddenChange } from '../../src/model/change.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../../src/model/json.ts';

@@ -1,9 +1,9 @@
 import { isModule, type Kind } from '../../src/kinds/kind.ts';
-import { toRequestSpec } from '../../src/kinds/normalize.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { findPatchClearValue } from '../../src/kinds/request-body.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { toRequestSpec } from '../../src/kinds/written-form.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';

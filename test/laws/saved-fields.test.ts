@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { formatPath } from '../../src/model/field-path.ts';

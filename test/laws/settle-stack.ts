@@ -1,6 +1,6 @@
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { findMetadataFinding } from '../../src/manifest/validate.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeField } from '../../src/kinds/normalize.ts';
+import { normalizeField } from '../../src/kinds/canonical.ts';
 import { isSpellingOf } from '../../src/kinds/spelling.ts';
 import { DESCRIPTION, METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import type { Json } from '../../src/model/json.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import { getNormalUnsetFieldValue } from '../../src/kinds/normalize.ts';
+import { getNormalUnsetFieldValue } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isSameJson, type Json } from '../../src/model/json.ts';
 import { STORED_FORMS, type StoredForm } from '../../src/model/server-faults.ts';

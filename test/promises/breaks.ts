@@ -291,7 +291,7 @@ export const BROKEN_PROMISES = {
     title: 'is reported once, listed after that, and not counted',
   },
   'an equal value in another form is a difference': {
-    file: 'src/kinds/normalize.ts',
+    file: 'src/kinds/canonical.ts',
     from: 'return format === undefined ? text : FORMATS[format].normalize(text);',
     to: 'return text;',
     test: 'scenarios/plans-nothing-for-an-equal-value-in-another-form',

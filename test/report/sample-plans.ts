@@ -1,4 +1,4 @@
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { like } from '../../src/kinds/evidence.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { readAttachedResource } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';

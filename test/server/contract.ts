@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { readResource } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';

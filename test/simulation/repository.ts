@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { AS_WRITTEN, canonical } from '../../src/kinds/canonical.ts';
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { AS_WRITTEN, canonical } from '../../src/kinds/normalize.ts';
 import { isReferable, listReferences, mapReferences } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { listSelfAndNestedTypes } from '../../src/kinds/walk.ts';

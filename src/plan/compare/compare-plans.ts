@@ -1,7 +1,7 @@
+import { normalizeField } from '../../kinds/canonical.ts';
 import { diff } from '../../kinds/diff.ts';
 import { mapReferencesInIgnoredPath, omitIgnoredParts } from '../../kinds/ignored-parts.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { normalizeField } from '../../kinds/normalize.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
 import { isTokenUndelivered } from '../../kinds/precedence.ts';
 import { getKind } from '../../kinds/tables/registry.ts';

@@ -1,11 +1,12 @@
+import { canonical } from '../../kinds/canonical.ts';
 import { diff } from '../../kinds/diff.ts';
 import { AS_IF_COMPLETE } from '../../kinds/evidence.ts';
 import type { FieldType } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { canonical, toRequestValue } from '../../kinds/normalize.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { findMemberType } from '../../kinds/walk.ts';
+import { toRequestValue } from '../../kinds/written-form.ts';
 import type { Address } from '../../model/address.ts';
 import { type Change, type Difference, isCreation, isRemoval } from '../../model/change.ts';
 import { formatPath, parsePath, pathsOverlap } from '../../model/field-path.ts';

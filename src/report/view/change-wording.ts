@@ -1,6 +1,6 @@
+import { isUnset } from '../../kinds/canonical.ts';
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { isUnset } from '../../kinds/normalize.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import {
   CHANGE_ACTIONS,

@@ -1,6 +1,6 @@
+import { getNormalUnsetFieldValue } from '../../kinds/canonical.ts';
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { getNormalUnsetFieldValue } from '../../kinds/normalize.ts';
 import { findMemberType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';

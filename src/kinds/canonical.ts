@@ -2,21 +2,12 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import {
-  type Field,
-  type FieldType,
-  findField,
-  type ListType,
-  listFields,
-  type NamedField,
-  type ObjectType,
-  type TextType,
-} from './field.ts';
-import { FORMATS, toRequestText } from './formats.ts';
+import { type Field, type FieldType, type ListType, listFields, type NamedField, type TextType } from './field.ts';
+import { FORMATS } from './formats.ts';
 import type { Kind } from './kind.ts';
-import { mapDirectMembers, mapPresentFields, type TypedValueMapper } from './walk.ts';
+import { mapDirectMembers } from './walk.ts';
 
-/** What is known about the fields that a spec leaves out. */
+/** What is known about the fields that a spec leaves out. `evidence.ts` lists what can be known of a live spec. */
 export interface Evidence {
   /** Returns a field of a canonical spec. `value` is in normal form, and `undefined` if the spec leaves the field out. */
   readonly decide: (field: Field, value: Json | undefined, name: string) => Json | undefined;
@@ -29,7 +20,8 @@ export interface Evidence {
 /**
  * Returns the spec in normal form: values with the same meaning become equal. Desired and live specs are compared,
  * digested and shown in this form. Sets are sorted, case-insensitive names are lower-case, times are in UTC, and unset
- * modules are null. `evidence` says what is left out: a manifest leaves out a default, a response what is empty, or unknown.
+ * modules are null. `evidence` says what an absent field means: its default in a manifest, in a response that it is empty or
+ * unknown. The normal form of a normal form is the same, so what is known later can be filled in later.
  */
 export function canonical(kind: Kind, spec: Spec, evidence: Evidence): Spec {
   return toCanonicalFields(kind.specFields, spec, evidence);
@@ -152,7 +144,7 @@ function toShortestSingle(value: number): number {
 }
 
 /** Returns the same time in UTC and whole seconds, as services store it. Text that is not a time is unchanged. */
-function normalizeTimestamp(text: string): string {
+export function normalizeTimestamp(text: string): string {
   const instant = new Date(text);
   return Number.isNaN(instant.getTime()) ? text : `${instant.toISOString().slice(0, -'.000Z'.length)}Z`;
 }
@@ -175,7 +167,7 @@ function sortUnique(members: readonly Json[]): readonly Json[] {
  * Whether a module is disabled and all its other fields are empty lists. Such a module equals an unset one if it can
  * only be removed by disabling it.
  */
-export function isDisabledAndEmpty(value: Json): boolean {
+function isDisabledAndEmpty(value: Json): boolean {
   if (!isJsonObject(value) || (value['enabled'] ?? false) !== false) return false;
   return Object.entries(value).every(
     ([name, member]) => name === 'enabled' || (isJsonArray(member) && member.length === 0),
@@ -189,55 +181,4 @@ export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[
     if (value === undefined) return [];
     return field.serviceDefault || !isSameJson(value, getNormalUnsetFieldValue(field)) ? [name] : [];
   });
-}
-
-/**
- * Drops optional fields that are null, because null means the same as leaving the field out. Keeps null in required
- * fields, lists and maps, where it is an error, and in free JSON, where it is a value.
- */
-export function omitOptionalNullsFromSpec(kind: Kind, spec: JsonObject): JsonObject {
-  return leaveOutNulls(kind.specType, spec);
-}
-
-function leaveOutNulls(type: ObjectType, value: JsonObject): JsonObject {
-  const isKept = ([name, member]: [string, Json]) => member !== null || findField(type, name)?.required !== false;
-  const kept = Object.fromEntries(Object.entries(value).filter(isKept));
-  return mapPresentFields(Object.entries(type.fields), kept, leaveOutInside);
-}
-
-function leaveOutInside(type: FieldType, value: Json): Json {
-  return mapDirectMembers(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
-}
-
-/**
- * Returns a spec as requests contain it: as written, but with sorted sets, A-labels in place of Unicode host names, and
- * times in UTC and whole seconds.
- */
-export function toRequestSpec(kind: Kind, spec: Spec): Spec {
-  return mapPresentFields(kind.specFields, spec, toRequestValue);
-}
-
-/** Like `toRequestSpec`, for a value of any type. */
-export function toRequestValue(type: FieldType, value: Json): Json {
-  if (typeof value === 'string' && type.type === 'text' && type.format !== undefined)
-    return toRequestText(type.format, value);
-  if (typeof value === 'string' && type.type === 'timestamp') return normalizeTimestamp(value);
-  if (type.type === 'json') return mapDirectMembers(type, value, SORT_SETS);
-  const converted = mapDirectMembers(type, value, REQUEST);
-  return type.type === 'list' && type.unordered && isJsonArray(converted) ? sortMembers(converted) : converted;
-}
-
-const REQUEST: TypedValueMapper = {
-  visit: toRequestValue,
-  visitFields: ({ fields }, value) => mapPresentFields(Object.entries(fields), value, toRequestValue),
-};
-
-/** Free JSON is sent as written, except for the order of its sets. */
-const SORT_SETS: TypedValueMapper = {
-  visit: (_, member) => (isJsonArray(member) ? sortMembers(member) : member),
-};
-
-function sortMembers(members: readonly Json[]): readonly Json[] {
-  const byText = members.map((member) => ({ member, text: toCanonicalJson(member) }));
-  return byText.sort((left, right) => (left.text < right.text ? -1 : 1)).map(({ member }) => member);
 }

@@ -1,4 +1,4 @@
-import { AS_WRITTEN, canonical, getNormalUnsetFieldValue, normalizeField } from '../kinds/canonical.ts';
+import { AS_WRITTEN, canonical, isDefault, normalizeField } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
@@ -80,7 +80,7 @@ function showsUserMetadata(
 ): boolean {
   const field = fields[METADATA];
   if (field === undefined || user === undefined) return true;
-  if (got === undefined) return isSameJson(user, getNormalUnsetFieldValue(field));
+  if (got === undefined) return isDefault(field, user);
   if (isSameJson(user, got) || isSpellingOf(field, got, user)) return true;
   return typeof got === 'string' && toJsonText(metadata).startsWith(got);
 }

@@ -1,7 +1,7 @@
-import { getNormalUnsetFieldValue } from '../kinds/canonical.ts';
+import { isDefault } from '../kinds/canonical.ts';
 import { type Field, type FieldType, listFields, type ObjectType } from '../kinds/field.ts';
 import { MERGE_KEY } from '../manifest/parse.ts';
-import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { isDeeper, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /** Live values as manifests write them: without what has its default. */
 
@@ -15,7 +15,7 @@ const MAX_METADATA_DEPTH = 32;
 export function minimizeFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
   const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = values[name];
-    if (value === undefined || (!field.required && isSameJson(value, getNormalUnsetFieldValue(field)))) return [];
+    if (value === undefined || (!field.required && isDefault(field, value))) return [];
     return [[name, minimizeValue(field.type, value)]];
   });
   return Object.fromEntries(entries);

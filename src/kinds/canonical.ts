@@ -64,6 +64,11 @@ export function getNormalUnsetFieldValue(field: Field): Json {
   return normalizeField(field, undefined);
 }
 
+/** Whether a value in normal form is that of a field that a manifest leaves out. */
+export function isDefault(field: Field, normal: Json): boolean {
+  return isSameJson(normal, getNormalUnsetFieldValue(field));
+}
+
 /** Returns null for an empty module that is disabled, if disabling is the only way to unset it. */
 export function nullIfDisabled({ clear }: Field, normal: Json): Json {
   return clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
@@ -179,6 +184,6 @@ export function listFieldsWithDigest(kind: Kind, normal: Spec): readonly string[
   return kind.specFields.flatMap(([name, field]) => {
     const value = normal[name];
     if (value === undefined) return [];
-    return field.serviceDefault || !isSameJson(value, getNormalUnsetFieldValue(field)) ? [name] : [];
+    return field.serviceDefault || !isDefault(field, value) ? [name] : [];
   });
 }

@@ -2,6 +2,7 @@ import { readSwitch } from '../access/restrictions.ts';
 import {
   canonical,
   getNormalUnsetFieldValue,
+  isDefault,
   listFieldsWithDigest,
   normalizeField,
   toCanonicalValue,
@@ -128,7 +129,7 @@ function listHiddenParts(field: Field, { live, desired, path }: ComparedValue): 
 /** Whether a value in normal form asks for nothing. */
 function isEmptyOrDefault(field: Field, value: Json): boolean {
   const isZero = value === false || value === 0;
-  return isSameJson(value, getNormalUnsetFieldValue(field)) || (field.default === undefined && isZero);
+  return isDefault(field, value) || (field.default === undefined && isZero);
 }
 
 /** Differences in ownership, name, id and protection. A resource without a mark can differ only in protection. */

@@ -1,4 +1,4 @@
-import { getNormalUnsetFieldValue, normalizeField } from '../kinds/canonical.ts';
+import { isDefault, normalizeField } from '../kinds/canonical.ts';
 import type { Field } from '../kinds/field.ts';
 import { hasToken, isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { createLongestMarkReferences, getPathIdsOfResource } from '../kinds/paths.ts';
@@ -326,11 +326,8 @@ export function pickNonNormalWrittenValues(kind: Kind, form: DesiredSpecForms, n
 
 /** Returns the value to send for a value in normal form; `undefined` for a default, which is not sent. */
 function omitDefault(field: Field, normal: Json | undefined): Json | undefined {
-  const isDefault =
-    normal === undefined ||
-    normal === null ||
-    (!field.serviceDefault && isSameJson(normal, getNormalUnsetFieldValue(field)));
-  return isDefault ? undefined : normal;
+  if (normal === undefined || normal === null) return undefined;
+  return !field.serviceDefault && isDefault(field, normal) ? undefined : normal;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { getNormalUnsetFieldValue } from '../../kinds/canonical.ts';
+import { getNormalUnsetFieldValue, isDefault } from '../../kinds/canonical.ts';
 import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findMemberType } from '../../kinds/walk.ts';
@@ -6,7 +6,7 @@ import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
 import { isConcealed } from '../../model/concealed-value.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { showUnicodeForms, toPrintable } from '../../model/printable.ts';
 import { formatConcealed } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
@@ -472,7 +472,7 @@ function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
 
 function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
   const field = findField(type, name);
-  return field !== undefined && !field.required && isSameJson(member, getNormalUnsetFieldValue(field));
+  return field !== undefined && !field.required && isDefault(field, member);
 }
 
 function takeApart({ type, path, value }: Leaf): readonly Leaf[] {

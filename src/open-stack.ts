@@ -11,11 +11,12 @@ import { findTokensInGit } from './repository/token-files.ts';
 import { createOtherStacks, findTakingOverStack } from './run/hand-over.ts';
 import { findStackAmongOthers } from './run/neighbours.ts';
 import type { ServiceSettingOptions } from './settings/table.ts';
+import { createAccount } from './stack/account.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
 import { readManifestTrust, readSecretsNamedInEnvironment, resolveSettingsFromManifests } from './stack/settings.ts';
-import { createAccount, createStack, type Stack } from './stack/stack.ts';
+import { createStack, type Stack } from './stack/stack.ts';
 
 /**
  * Manifests, service and callbacks of a stack. Every option is optional. The settings of the service have the names of
@@ -88,7 +89,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
   const findTaker: FindTakingOverStack = (address, former) => findTakingOverStack(folder, { tree, address, former });
   const others = createOtherStacks(folder, () => tree.stacks);
-  const parts = { state, validateEdited, policies, tokens, sinks, findTaker, others, version: readVersion() };
+  const parts = { state, settings, validateEdited, policies, tokens, sinks, findTaker, others, version: readVersion() };
   return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type ObservedResponseFields, readResource } from '../kinds/read-response.ts';
+import type { ObservedResponseFields } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, getErrorMessage } from '../model/errors.ts';
@@ -131,7 +131,7 @@ export class SharedListRequests {
     this.#listNewest = listNewest;
     this.#list = shareListRequests(async (kind) => {
       this.#count += 1;
-      return this.#readAll(kind, await list(kind));
+      return this.#shown.readList(kind, await list(kind));
     });
   }
 
@@ -152,7 +152,7 @@ export class SharedListRequests {
   async newest(kind: Kind): Promise<readonly LiveResource[]> {
     if (this.#listNewest === undefined) return [];
     this.#count += 1;
-    return this.#readAll(kind, await this.#listNewest(kind));
+    return this.#shown.readList(kind, await this.#listNewest(kind));
   }
 
   /** Parses the resource in a response. Sets omitted fields to empty if another response of the run contained them. */
@@ -160,12 +160,6 @@ export class SharedListRequests {
     const kind = getKind(write.kind);
     this.#shown.note(kind, write.module === undefined ? answer : { [write.module]: answer });
     return this.#shown.complete(kind, parseWriteResponse(write, answer));
-  }
-
-  #readAll(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
-    // First notes all of them: a field that one resource shows is empty where another one leaves it out.
-    for (const json of list) this.#shown.note(kind, json);
-    return list.map((json) => this.#shown.complete(kind, readResource(kind, json)));
   }
 }
 

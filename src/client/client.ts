@@ -70,14 +70,16 @@ export interface ClientOptions extends RetryOptions {
   readonly onRequest?: ((notice: AttemptNotice) => void) | undefined;
   /** Called before a request waits for the rate limit, or for the end of a pause after a 429. */
   readonly onWait?: ((notice: WaitNotice) => void) | undefined;
+  /** Called when a list, a module or a resource is read. `reading` ends when the read does. */
+  readonly onRead?: ((reading: Promise<unknown>) => void) | undefined;
 }
 
 /**
- * Calls to one service. A call may reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the reason of an
- * aborted signal. Several reads may share one `stop`: the first read that fails aborts it, and then none of these reads
- * sends another request.
+ * Calls to one service that only read. A call may reject with `ApiError`, `NetworkError` or `TimeoutError`, or with the
+ * reason of an aborted signal. Several reads may share one `stop`: the first read that fails aborts it, and then none of
+ * these reads sends another request.
  */
-export interface Client {
+export interface ReadingClient {
   /**
    * Lists the JSON of every resource of an owned kind, newest first. Rejects rather than return a partial list. Takes a
    * slot of `limit` for each page. Once `waitSignal` is aborted, rejects if a request would have to wait for the rate
@@ -86,18 +88,6 @@ export interface Client {
   readonly list: (kind: Kind, stop?: AbortController, waitSignal?: AbortSignal) => Promise<readonly JsonObject[]>;
   /** Reads the module at a path. `null`: the module is not set. Takes a slot of `limit`. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
-  /**
-   * Sends a write. Retries a PATCH, PUT or DELETE; retries a POST only if the service certainly did not process it.
-   * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Once `waitSignal` is
-   * aborted, sends nothing more and rejects: with the error of an earlier attempt that may have taken effect, otherwise
-   * with the reason of the abort. With `reliesOn`, also rejects as its `prepare` does.
-   */
-  readonly send: (
-    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
-    path: string,
-    body?: JsonObject,
-    more?: { readonly waitSignal?: AbortSignal | undefined; readonly reliesOn?: ReliedState | undefined },
-  ) => Promise<JsonObject | null>;
   /** Reads the object at a path. Takes no slot of `limit`. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
   /**
@@ -118,6 +108,24 @@ export interface Client {
   readonly readIds: ReadIds;
   /** The time by the `Date` of responses. `undefined`: they have none, or they contradict each other. */
   readonly serviceDate: () => Date | undefined;
+  /** Returns a client that only reads, and whose `requestCount` counts its own requests. */
+  readonly createReader: () => ReadingClient;
+}
+
+/** Calls to one service. They reject as those of `ReadingClient` do. */
+export interface Client extends ReadingClient {
+  /**
+   * Sends a write. Retries a PATCH, PUT or DELETE; retries a POST only if the service certainly did not process it.
+   * Resolves with the object in the response, or with `null` for an empty body or a DELETE. Once `waitSignal` is
+   * aborted, sends nothing more and rejects: with the error of an earlier attempt that may have taken effect, otherwise
+   * with the reason of the abort. With `reliesOn`, also rejects as its `prepare` does.
+   */
+  readonly send: (
+    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+    more?: { readonly waitSignal?: AbortSignal | undefined; readonly reliesOn?: ReliedState | undefined },
+  ) => Promise<JsonObject | null>;
 }
 
 /**
@@ -165,8 +173,27 @@ export function createClient(options: ClientOptions): Client {
   const states = new RecentStates(now);
   const readIds = new ReadIds();
   const limit = createConcurrencyLimiter(options.concurrency);
+  const reads = { exchange, limit, baseUrl, pageSize, states, readIds, onRead: options.onRead };
+  const common: Omit<ReadingClient, keyof Reads | 'requestCount'> = {
+    limit,
+    // Only the registry that manifests were read with knows which values they have in clear.
+    shown: new ObservedResponseFields(options.secrets ?? NO_OP_SECRET_REDACTOR),
+    clockSkew: () => clock.measure(),
+    readIds,
+    serviceDate: () => clock.findDate(date().getTime()),
+    createReader: () => {
+      let own = 0;
+      const onSent = () => {
+        own += 1;
+      };
+      const counting: Exchange = (call) => exchange({ ...call, onSent });
+      return { ...common, ...createReads({ ...reads, exchange: counting }), requestCount: () => own };
+    },
+  };
   return {
-    ...createReads({ exchange, limit, baseUrl, pageSize, states, readIds }),
+    ...common,
+    ...createReads(reads),
+    requestCount: () => count,
     send: async (method, path, body, { waitSignal, reliesOn } = {}) => {
       const relied = reliesOn && { ...reliesOn, url: joinUrl(baseUrl, reliesOn.path), states };
       const onShown = (json: Json | undefined) => {
@@ -179,13 +206,6 @@ export function createClient(options: ClientOptions): Client {
       const json = await exchange(call);
       return json === undefined ? null : expectObject(call, json);
     },
-    limit,
-    // Only the registry that manifests were read with knows which values they have in clear.
-    shown: new ObservedResponseFields(options.secrets ?? NO_OP_SECRET_REDACTOR),
-    requestCount: () => count,
-    clockSkew: () => clock.measure(),
-    readIds,
-    serviceDate: () => clock.findDate(date().getTime()),
   };
 }
 
@@ -213,7 +233,9 @@ function noteListed(states: RecentStates, kindPath: string, json: Json): void {
   if (isJsonObject(json) && typeof json['id'] === 'string') states.note(`${kindPath}/${json['id']}`, json);
 }
 
-interface ReadOptions {
+type Reads = Pick<ReadingClient, 'list' | 'readModule' | 'get'>;
+
+interface ReadContext extends Pick<ClientOptions, 'onRead'> {
   readonly exchange: Exchange;
   readonly limit: ConcurrencyLimiter;
   readonly baseUrl: string;
@@ -222,14 +244,7 @@ interface ReadOptions {
   readonly readIds: ReadIds;
 }
 
-function createReads({
-  exchange,
-  limit,
-  baseUrl,
-  pageSize,
-  states,
-  readIds,
-}: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
+function createReads({ exchange, limit, baseUrl, pageSize, states, readIds, onRead }: ReadContext): Reads {
   const exchangeRead: Exchange = async (call) => {
     const json = await exchange(call);
     readIds.note(json);
@@ -240,7 +255,11 @@ function createReads({
     call: Pick<Call, 'url' | 'onShown' | 'waitSignal'>,
     stop?: AbortController,
   ) => limit(() => stopOnFailure(stop, () => via({ ...call, method: 'GET', signal: stop?.signal })));
-  return {
+  const noted = <T>(reading: Promise<T>): Promise<T> => {
+    onRead?.(reading);
+    return reading;
+  };
+  const reads: Reads = {
     list: async (kind, stop, waitSignal) => {
       const listKey = assertDefined(kind.listKey, `list key of ${kind.name}`);
       const onShown = (json: Json | undefined): void => {
@@ -264,6 +283,11 @@ function createReads({
       const url = joinUrl(baseUrl, path);
       return expectObject({ method: 'GET', url }, await exchangeRead({ method: 'GET', url, signal }));
     },
+  };
+  return {
+    list: (...read) => noted(reads.list(...read)),
+    readModule: (...read) => noted(reads.readModule(...read)),
+    get: (...read) => noted(reads.get(...read)),
   };
 }
 
@@ -375,6 +399,8 @@ interface Call {
   readonly waitSignal?: AbortSignal | undefined;
   /** The state on which a write relies. */
   readonly relied?: (ReliedState & { readonly url: URL; readonly states: RecentStates }) | undefined;
+  /** Called when a request of the call is sent, and when it is sent again. */
+  readonly onSent?: (() => void) | undefined;
   /** Called with the JSON of a successful response that does not come from a cache. */
   readonly onShown?: ((json: Json | undefined) => void) | undefined;
 }
@@ -413,7 +439,12 @@ function createExchange({ persist, apiKey, versionHeader, secrets, clock }: Exch
     const { signal, waitSignal, relied } = call;
     const before = relied && createReadBeforeWrite(relied, { headers, setBody });
     checkSecrets(create(), secrets);
-    const { request, response, body: text, json, times } = await persist({ create, signal, waitSignal, before });
+    const createToSend = () => {
+      call.onSent?.();
+      return create();
+    };
+    const sent = await persist({ create: createToSend, signal, waitSignal, before });
+    const { request, response, body: text, json, times } = sent;
     if (!isSuccess(response)) {
       const { method, url } = request;
       throw createApiError({ method, path: formatPathAndQuery(new URL(url)), response, body: text });

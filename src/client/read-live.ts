@@ -7,7 +7,7 @@ import type { Address } from '../model/address.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import type { Client } from './client.ts';
+import type { ReadingClient } from './client.ts';
 import { assertModuleMatchesSchema, parseListedResource } from './parse-response.ts';
 
 /** Selects the resources that `readLive` reads. */
@@ -22,27 +22,32 @@ export interface LiveRequest {
 /**
  * Reads resources from the service: one request for each page of a kind's list, one for each module, and one for each
  * resource that a list lacks although another resource refers to it. The result is complete and never contains a token.
- * On the first failure, rejects and starts no further request.
+ * On the first failure, rejects and starts no further request. What `memory` has is not read again; `requests` counts it
+ * as if it were.
  * @example
  * const live = await readLive(client, createReadRequest(desired, []));
  */
-export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
+export async function readLive(
+  client: ReadingClient,
+  request: LiveRequest,
+  memory: ReadMemory = new ReadMemory(),
+): Promise<LiveState> {
   const { kinds, attachments, signal } = request;
-  const countBefore = client.requestCount();
   const stop = new AbortController();
   const interrupt = () => stop.abort(signal?.reason);
   if (signal?.aborted) interrupt();
   signal?.addEventListener('abort', interrupt);
+  const reading: Reading = { client, memory, stop, requests: 0 };
   try {
-    const [resources, attached] = await Promise.all([
-      Promise.all(kinds.map(async (kind) => [kind.name, await readKind(client, kind, stop)] as const)),
-      readAttachments(client, attachments, stop),
+    const [lists, attached] = await Promise.all([
+      Promise.all(kinds.map(async (kind) => [kind.name, await readKind(reading, kind)] as const)),
+      Promise.all(attachments.map((each) => readModules(reading, each))),
     ]);
-    const listed = new Map(resources);
-    const missing = await readUnlisted(client, listed, stop);
-    for (const live of missing) listed.set(live.kind, [...(listed.get(live.kind) ?? []), live]);
-    const requests = client.requestCount() - countBefore;
-    return { resources: listed, attachments: new Map(attached), requests };
+    const listed = new Map(lists);
+    for (const live of await readUnlisted(reading, listed))
+      listed.set(live.kind, [...(listed.get(live.kind) ?? []), live]);
+    const completed = attached.map(([address, kind, live]) => [address, client.shown.complete(kind, live)] as const);
+    return { resources: listed, attachments: new Map(completed), requests: reading.requests };
   } catch (error) {
     stop.abort(error);
     throw error;
@@ -51,31 +56,68 @@ export async function readLive(client: Omit<Client, 'send'>, request: LiveReques
   }
 }
 
-async function readKind(
-  client: Pick<Client, 'list' | 'shown'>,
-  kind: Kind,
-  stop: AbortController,
-): Promise<readonly LiveResource[]> {
-  const list = await client.list(kind, stop);
-  const resources = READ.get(list) ?? readResources(client, kind, list);
-  READ.set(list, resources);
-  return resources;
+interface Reading {
+  readonly client: ReadingClient;
+  readonly memory: ReadMemory;
+  /** Aborted by the first read that fails. */
+  readonly stop: AbortController;
+  /** The number of requests that it took to read what is used. */
+  requests: number;
 }
 
-/** Caches the live resources of each list, because several stacks may share one list. */
-const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
+/** What the service has shown, and the number of requests that it took. */
+interface Shown<T> {
+  readonly value: T;
+  readonly requests: number;
+}
 
-/**
- * Converts a list to live resources. A field that a resource omits is empty if another resource of the list or an
- * earlier response contains the field, and unknown otherwise.
- */
-function readResources(
-  { shown }: Pick<Client, 'shown'>,
-  kind: Kind,
-  list: readonly JsonObject[],
-): readonly LiveResource[] {
-  for (const json of list) shown.note(kind, json);
-  return list.map((json) => shown.complete(kind, readResource(kind, json)));
+/** The lists and modules that the service has shown. Plans that share a memory read each of them once. */
+export class ReadMemory {
+  readonly lists: Known<readonly LiveResource[]> = new Map();
+  readonly modules: Known<JsonObject | null> = new Map();
+  /** The number of requests of all successful reads, also of what is not remembered. */
+  requests = 0;
+}
+
+/** What was read, by path. */
+type Known<T> = Map<string, Promise<Shown<T>>>;
+
+function readKind(reading: Reading, kind: Kind): Promise<readonly LiveResource[]> {
+  const { memory, stop } = reading;
+  return readOnce(reading, memory.lists, kind.path, async (reader) =>
+    reader.shown.readList(kind, await reader.list(kind, stop)),
+  );
+}
+
+/** Reads what is at a path, unless it is known. */
+async function readOnce<T>(
+  reading: Reading,
+  known: Known<T>,
+  path: string,
+  read: (reader: ReadingClient) => Promise<T>,
+): Promise<T> {
+  const shown = known.get(path) ?? readAnew(reading, read);
+  known.set(path, shown);
+  try {
+    const { value, requests } = await shown;
+    reading.requests += requests;
+    return value;
+  } catch (error) {
+    // A failed read is not kept, because it also ends other reads, unless the key was refused.
+    if (!(error instanceof ApiError && error.isAuthentication)) known.delete(path);
+    throw error;
+  }
+}
+
+async function readAnew<T>(
+  { client, memory }: Reading,
+  read: (reader: ReadingClient) => Promise<T>,
+): Promise<Shown<T>> {
+  const reader = client.createReader();
+  const value = await read(reader);
+  const requests = reader.requestCount();
+  memory.requests += requests;
+  return { value, requests };
 }
 
 /** More are no late list. With a limit, resources that refer to nothing cannot keep a run busy. */
@@ -86,9 +128,8 @@ const MAX_UNLISTED = 100;
  * new resource late. Without them, a plan would create them again.
  */
 async function readUnlisted(
-  client: Pick<Client, 'get' | 'limit' | 'shown'>,
+  reading: Reading,
   listed: ReadonlyMap<string, readonly LiveResource[]>,
-  stop: AbortController,
 ): Promise<readonly LiveResource[]> {
   const listedIds = new Set([...listed.values()].flat().map(({ id }) => id));
   const managed = [...listed.values()].flat().filter(({ mark }) => mark !== undefined);
@@ -100,15 +141,16 @@ async function readUnlisted(
     );
     if (kind !== undefined && !listedIds.has(value)) missing.set(value, kind);
   }
-  const read = await Promise.all(
-    [...missing].slice(0, MAX_UNLISTED).map(([id, kind]) => readOne(client, { kind, id }, stop)),
+  const { value, requests } = await readAnew(reading, (reader) =>
+    Promise.all([...missing].slice(0, MAX_UNLISTED).map(([id, kind]) => readOne(reader, { kind, id }, reading.stop))),
   );
-  return read.filter((live) => live !== undefined);
+  reading.requests += requests;
+  return value.filter((live) => live !== undefined);
 }
 
 /** Reads one resource. Resolves with `undefined` if it does not exist. */
 async function readOne(
-  { get, limit, shown }: Pick<Client, 'get' | 'limit' | 'shown'>,
+  { get, limit, shown }: Pick<ReadingClient, 'get' | 'limit' | 'shown'>,
   { kind, id }: { readonly kind: Kind; readonly id: string },
   { signal }: AbortController,
 ): Promise<LiveResource | undefined> {
@@ -125,29 +167,14 @@ async function readOne(
   }
 }
 
-async function readAttachments(
-  client: ModuleReader,
-  attachments: readonly AttachedModulesToRead[],
-  stop: AbortController,
-): Promise<readonly (readonly [Address, LiveResource])[]> {
-  const read = await Promise.all(attachments.map((each) => readModules(client, each, stop)));
-  return attachments.flatMap(({ address, kind }, index) => {
-    const live = read[index];
-    return live === undefined ? [] : [[address, client.shown.complete(kind, live)] as const];
-  });
-}
-
-type ModuleReader = Pick<Client, 'readModule' | 'shown'>;
-
 async function readModules(
-  client: ModuleReader,
-  attachment: AttachedModulesToRead,
-  stop: AbortController,
-): Promise<LiveResource> {
-  const { kind, ids, modules } = attachment;
+  reading: Reading,
+  { address, kind, ids, modules }: AttachedModulesToRead,
+): Promise<readonly [Address, Kind, LiveResource]> {
+  const { client, memory, stop } = reading;
   const answers = modules.map(async (module): Promise<[string, Json]> => {
     const path = toModulePath(kind, ids, module);
-    const json = await client.readModule(path, stop);
+    const json = await readOnce(reading, memory.modules, path, (reader) => reader.readModule(path, stop));
     if (json !== null)
       assertModuleMatchesSchema(assertDefined(kind.fields[module], `module ${module}`), json, {
         place: `GET ${path}: the module`,
@@ -156,5 +183,5 @@ async function readModules(
   });
   const json = Object.fromEntries(await Promise.all(answers));
   client.shown.note(kind, json);
-  return readAttachedResource(kind, ids, json);
+  return [address, kind, readAttachedResource(kind, ids, json)];
 }

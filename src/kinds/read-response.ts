@@ -133,6 +133,15 @@ export class ObservedResponseFields {
     return { ...live, spec };
   }
 
+  /**
+   * Reads the resources of a list. First notes all of them: a field that one resource shows is empty where another one
+   * leaves it out.
+   */
+  readList(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
+    for (const json of list) this.note(kind, json);
+    return list.map((json) => this.complete(kind, readResource(kind, json)));
+  }
+
   #of({ name }: Kind): Map<Field, Set<Json>> {
     const known = this.#byKind.get(name) ?? new Map<Field, Set<Json>>();
     this.#byKind.set(name, known);

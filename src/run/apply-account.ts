@@ -6,8 +6,9 @@ import type { StackFolder } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 import { isDelete } from '../model/write.ts';
 
+import type { Account } from '../stack/account.ts';
 import type { ApplyRunOptions } from '../stack/run-plan.ts';
-import type { Account, ApplyOptions, PreparedApply } from '../stack/stack.ts';
+import type { ApplyOptions, PreparedApply } from '../stack/stack.ts';
 import { listDependencies } from './order-stacks.ts';
 import { dividePlans, isPrune, type Passes, type PassStep } from './passes.ts';
 

@@ -10,7 +10,8 @@ import type { DesiredState } from '../model/state.ts';
 import { StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 
-import { createRepeatablePlan, type PlanOptions, type PlanRequest, type ReadingClient } from './plan-live.ts';
+import type { AccountReader } from './account.ts';
+import { createRepeatablePlan, type PlanOptions, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 
 /** Options of `Stack.accept`. */
@@ -26,19 +27,19 @@ export interface AcceptOptions extends Pick<PlanOptions, 'signal' | 'findTaker' 
 
 /** Computes the edits that write what is live into the manifests. Sends GETs only. */
 export async function acceptLive(
-  client: ReadingClient,
+  reader: AccountReader,
   request: PlanRequest,
   { names = [], all = false, validateEdited }: AcceptOptions & { readonly validateEdited: ValidateEdited },
 ): Promise<AcceptResult> {
   const parsed = names.map(parseName);
-  const { plan, input, planAgain } = await createRepeatablePlan(client, request);
+  const { plan, input, planAgain } = await createRepeatablePlan(reader, request);
   const drift = computeDrift(plan, input);
   const { desired } = input;
   const referenceNames = createReferenceNames(drift, desired);
   const named = parsed.map((one) => resolveNamesInField(one, referenceNames));
   const found = selectDrift(drift, { isAll: all, named });
   refuseUnknown(found.unknown, desired);
-  const selected = await checkVanished(found, { client, desired, signal: request.signal });
+  const selected = await checkVanished(found, { reader, desired, signal: request.signal });
   return acceptDrift({
     drift,
     selected,
@@ -73,7 +74,7 @@ function refuseUnknown(unknown: readonly NamedDrift[], { resources }: DesiredSta
 }
 
 interface VanishedContext {
-  readonly client: ReadingClient;
+  readonly reader: AccountReader;
   readonly desired: DesiredState;
   readonly signal: AbortSignal | undefined;
 }
@@ -92,7 +93,7 @@ async function checkVanished(selected: SelectedDrift, context: VanishedContext):
 
 async function findRefusal(
   { change, ...named }: SelectedDrift['vanished'][number],
-  { client, desired, signal }: VanishedContext,
+  { reader, desired, signal }: VanishedContext,
 ): Promise<Pick<SkippedDrift, 'reason' | 'remedy'> | undefined> {
   const kind = getKind(change.kind);
   const id = named.id ?? desired.resources.get(change.address)?.lifecycle.adopt;
@@ -104,7 +105,7 @@ async function findRefusal(
   if (!isIdOf({ prefixes: [kind.idPrefix] }, id))
     return { reason: `has no id such as ${id}`, remedy: `Its id begins with ${kind.idPrefix}_.` };
   try {
-    await client.get(toResourcePath(kind, { id }), signal);
+    await reader.get(toResourcePath(kind, { id }), signal);
   } catch (error) {
     if (error instanceof ApiError && error.response.status === 404) return undefined;
     throw error;

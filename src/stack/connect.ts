@@ -48,7 +48,10 @@ export async function openServiceConnection(
 export function createServiceClient(
   settings: ServiceSettings,
   { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
-  more: Pick<ClientOptions, 'now' | 'date' | 'sleep' | 'random' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
+  more: Pick<
+    ClientOptions,
+    'now' | 'date' | 'sleep' | 'random' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest' | 'onRead'
+  >,
 ): Client {
   const rateLimit = parseRateLimit(settings.rateLimit);
   try {

@@ -1,4 +1,4 @@
-import { type LiveRequest, readLive } from '../client/read-live.ts';
+import type { LiveRequest } from '../client/read-live.ts';
 import { type ExportOptions, type ExportResult, exportLive } from '../export/export-live.ts';
 import { findStateResources, listMissingResources, listRecognizedTypes } from '../export/state-resources.ts';
 import type { TerraformState } from '../export/terraform-state.ts';
@@ -19,7 +19,7 @@ import type { LiveState, Spec } from '../model/state.ts';
 import { StackError } from '../model/user-errors.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 
-import type { ReadingClient } from './plan-live.ts';
+import type { AccountReader } from './account.ts';
 
 /** An existing resource that manifests can attach modules to, identified by the ids in its path. */
 export interface AttachableResource {
@@ -60,13 +60,13 @@ export function createExportRequest({ only, attached, described }: ExportScope):
 
 /** Exports live resources as manifests that adopt them. Sends GETs only. */
 export async function exportResources(
-  client: ReadingClient,
+  reader: AccountReader,
   { only, attached, stack, settings, signal, names, described }: ExportRequest,
 ): Promise<ExportResult> {
   const request = createExportRequest({ only, attached, described });
   if (names !== undefined) requireResources(names);
-  const asked = await readLive(client, { ...request, signal });
-  const referred = await readLive(client, { kinds: listReferredKinds(asked), attachments: [], signal });
+  const asked = await reader.read({ ...request, signal });
+  const referred = await reader.read({ kinds: listReferredKinds(asked), attachments: [], signal });
   const live = { ...asked, resources: new Map([...asked.resources, ...referred.resources]) };
   if (names !== undefined) requireSameAccount(names, live, settings);
   const isLimited = only.length > 0;

@@ -1,6 +1,4 @@
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import type { Client } from '../client/client.ts';
-import { readLive } from '../client/read-live.ts';
 import { type ClockSkew, toServiceTime } from '../model/clock.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { listOwned } from '../model/ownership.ts';
@@ -24,6 +22,7 @@ import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { nameReferences } from '../policy/reference-names.ts';
 import type { ServiceSettings } from '../settings/table.ts';
+import type { AccountReader } from './account.ts';
 import type { PlanWithEvidence } from './approval.ts';
 import type { Rehearse } from './host.ts';
 
@@ -94,25 +93,23 @@ export interface PlanRequest extends PlanOptions {
   readonly listMissing?: (() => Promise<MissingManifests | undefined>) | undefined;
 }
 
-export type ReadingClient = Omit<Client, 'send'>;
-
 /** A plan that was not rehearsed yet, with its input. */
 interface LivePlan extends PlanWithEvidence {
   readonly input: PlanInput;
 }
 
 /** Creates a plan, and returns it with its input. Sends GETs only. */
-async function createLivePlanWithInput(client: ReadingClient, request: PlanRequest): Promise<LivePlan> {
+async function createLivePlanWithInput(reader: AccountReader, request: PlanRequest): Promise<LivePlan> {
   const { state, mode = 'apply', targets = [], signal } = request;
   const asked = mode === 'destroy' ? createDestroyState(state) : state;
   // A release reads what has the mark of the stack, and nothing that the manifests refer to.
   const toRead = mode === 'release' ? omitAllDesiredResources(state) : asked;
-  const read = await readLive(client, { ...createReadRequest(toRead, targets), signal });
+  const read = await reader.read({ ...createReadRequest(toRead, targets), signal });
   const { desired, awaited, diagnostics } = resolveCrossStackReferences(asked, read, request);
   const live = withoutUnusedKinds(read, toRead);
   const input: PlanInput = {
     ...listAskedMembers(request, read),
-    ...createTimes(request, client.clockSkew()),
+    ...createTimes(request, reader.clockSkew()),
     desired,
     live,
     settings: createPlanSettings(request, desired),
@@ -132,10 +129,10 @@ type AskedMember = 'baseUrl' | 'tokens' | 'tokenVariables' | 'version' | 'mode' 
  * reads.
  */
 export async function createRepeatablePlan(
-  client: ReadingClient,
+  reader: AccountReader,
   request: PlanRequest,
 ): Promise<Pick<LivePlan, 'plan' | 'input'> & { readonly planAgain: (state: DesiredState) => Plan }> {
-  const { plan, input, evidence } = await createLivePlanWithInput(client, request);
+  const { plan, input, evidence } = await createLivePlanWithInput(reader, request);
   const planAgain = (state: DesiredState): Plan => {
     const { desired, awaited } = resolveCrossStackReferences(state, evidence.live, request);
     return createPlan({ ...input, desired, awaited });
@@ -191,10 +188,10 @@ function withoutUnusedKinds(live: LiveState, { stack }: DesiredState): LiveState
 
 /** Creates a plan that is rehearsed and checked by the policies. Sends GETs only. */
 export async function createCheckedLivePlan(
-  client: ReadingClient,
+  reader: AccountReader,
   request: PlanRequest,
 ): Promise<PlanWithEvidence & { readonly input: PlanInput }> {
-  const { plan, input, evidence } = await createLivePlanWithInput(client, request);
+  const { plan, input, evidence } = await createLivePlanWithInput(reader, request);
   const { policies, state, now } = request;
   const rehearsed = await rehearse(plan, input, request);
   if (policies === undefined || policies.length === 0) return { plan: rehearsed, evidence, input };

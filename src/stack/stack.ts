@@ -2,16 +2,11 @@ import type { AcceptResult } from '../accept/accept-drift.ts';
 import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import type { Client, ClientOptions } from '../client/client.ts';
-import { readLive } from '../client/read-live.ts';
-import type { AttemptNotice } from '../client/request-notice.ts';
+import type { Client } from '../client/client.ts';
 import type { ExportResult } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
-import { ApiError, InvariantError } from '../model/errors.ts';
-import type { Send } from '../model/http.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison } from '../model/plan.ts';
@@ -24,6 +19,7 @@ import { createInventoryRequest, createStackInventory } from '../plan/inventory.
 import type { Policy } from '../policy/evaluate.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { type AcceptOptions, acceptLive } from './accept.ts';
+import type { Account } from './account.ts';
 import {
   compareWithApproval,
   type NamedPlan,
@@ -31,23 +27,15 @@ import {
   refuseUnapproved,
   refuseUnusableApproval,
 } from './approval.ts';
-import { type ConnectionOverrides, createServiceClient, openServiceConnection } from './connect.ts';
 import {
   type AttachableResource,
-  type ExportRequest,
   exportResources,
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from './export-resources.ts';
 import { addHiddenDigests, computeDigestsToCompare } from './hidden-digests.ts';
-import type { Host, ServiceConnection } from './host.ts';
-import {
-  createCheckedLivePlan,
-  hasPlanErrors,
-  type PlanOptions,
-  type PlanRequest,
-  type ReadingClient,
-} from './plan-live.ts';
+import type { Host } from './host.ts';
+import { createCheckedLivePlan, hasPlanErrors, type PlanOptions, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 import { restoreRedactedTexts } from './redacted-texts.ts';
 import {
@@ -63,197 +51,6 @@ import {
   refuseViolations,
 } from './run-plan.ts';
 import { refuseToWriteUntrusted } from './settings.ts';
-
-/**
- * An account of the service, with the operations that need no manifests. All operations, including those of different
- * stacks, use one client and therefore share one rate limit.
- */
-export interface Account {
-  readonly settings: ServiceSettings;
-  readonly open: () => Promise<ReadingClient>;
-  /** Runs a task with a client that can write. Outside of such tasks, only GET requests are sent. */
-  readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  /** Exports live resources as manifests that adopt them. Sends GETs only. */
-  readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<ExportResult>;
-  /** Closes connections. The embedded server saves its data. */
-  readonly close: () => Promise<void>;
-}
-
-export interface AccountInput {
-  readonly settings: ServiceSettings;
-  readonly given?: ConnectionOverrides;
-  /** Called with the connection before anything is sent. */
-  readonly onConnected?: (reached: ServiceConnection) => void;
-  readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
-  /** Wraps the client, to observe what it reads. */
-  readonly watch?: (client: Client) => Client;
-}
-
-/** Creates an account. Connects to the service on first use. */
-export function createAccount(parts: AccountInput, host: Host): Account {
-  const { settings } = parts;
-  const link = createLink(parts, host);
-  return {
-    settings,
-    ...link,
-    export: async (request) => exportResources(await link.open(), { ...request, settings }),
-  };
-}
-
-type Link = Pick<Account, 'open' | 'write' | 'close'>;
-
-interface Opened extends Required<Pick<ServiceConnection, 'prepareWrites' | 'close'>> {
-  readonly client: Client;
-}
-
-function createLink({ settings, given, notices = {}, watch, onConnected }: AccountInput, host: Host): Link {
-  let opened: Promise<Opened> | undefined;
-  let writing = 0;
-  const guard =
-    (send: Send): Send =>
-    async (request) => {
-      if (request.method === 'GET' || writing > 0) return send(request);
-      throw new InvariantError(`A command that only reads was about to send a ${request.method} request`);
-    };
-  const connect = async () => {
-    const reached = await openServiceConnection(settings, host, given);
-    onConnected?.(reached);
-    const { now, sleep, random, secrets } = host;
-    const more = { now: () => now().getTime(), date: now, sleep, random, secrets, ...notices };
-    const client = createServiceClient(settings, { ...reached, send: guard(reached.send) }, more);
-    const { prepareWrites = async () => undefined, close } = reached;
-    return { client: watch?.(client) ?? client, prepareWrites, close };
-  };
-  const openOnce = (): Promise<Opened> => {
-    opened ??= connect();
-    return opened;
-  };
-  return {
-    open: async () => {
-      const { send: _, ...reader } = (await openOnce()).client;
-      return reader;
-    },
-    write: async (task) => {
-      const { client, prepareWrites } = await openOnce();
-      await prepareWrites();
-      writing += 1;
-      try {
-        return await task(client);
-      } finally {
-        writing -= 1;
-      }
-    },
-    close: async () => {
-      const last = opened;
-      opened = undefined;
-      await (await last?.catch(() => undefined))?.close();
-    },
-  };
-}
-
-/**
- * An account that several stacks use in one run. They share one client and one rate limit, and each list is read once.
- */
-export interface SharedAccount {
-  /**
-   * Returns a view of the account for one stack. It has the stack's settings, and counts requests as if no other stack
-   * read from the account.
-   */
-  readonly toView: (settings: ServiceSettings) => Account;
-  readonly open: Account['open'];
-  /** Like `Account.write`. Reads inside the task send requests, and do not use the shared lists. */
-  readonly write: Account['write'];
-  /** The number of requests sent by reads. */
-  readonly countReads: () => number;
-  /** Drops the shared lists. Called after a write, so that the next read sends requests again. */
-  readonly forget: () => void;
-  readonly close: () => Promise<void>;
-}
-
-export function createSharedAccount(
-  { notices = {}, onConnected: tellConnected, ...parts }: AccountInput,
-  host: Host,
-): SharedAccount {
-  let prefix = '';
-  const onConnected = (reached: ServiceConnection): void => {
-    prefix = URL.parse(reached.baseUrl)?.pathname.replace(/[/]$/, '') ?? '';
-    tellConnected?.(reached);
-  };
-  const sent = new Map<string, number>();
-  const count = (path: string): number => sent.get(`${prefix}${path}`) ?? 0;
-  const onRequest = (notice: AttemptNotice): void => {
-    const [path = ''] = notice.path.split('?');
-    if (notice.event === 'sent') sent.set(path, (sent.get(path) ?? 0) + 1);
-    notices.onRequest?.(notice);
-  };
-  const account = createAccount({ ...parts, onConnected, notices: { ...notices, onRequest } }, host);
-  let readings = createReadings();
-  let reads = 0;
-  const readOnce: ReadOnce = (known, path, read) => {
-    const found = known.get(path);
-    if (found !== undefined) return found;
-    const before = count(path);
-    const reading = read().then((value) => ({ value, requests: count(path) - before }));
-    known.set(path, reading);
-    reading.then(
-      ({ requests }) => {
-        reads += requests;
-      },
-      // A failed read is not kept, because it also ends other reads, unless the key was refused.
-      (error: unknown) => {
-        if (!(error instanceof ApiError && error.isAuthentication)) known.delete(path);
-      },
-    );
-    return reading;
-  };
-  return {
-    toView: (settings) => ({
-      ...account,
-      settings,
-      open: async () => createOwnReader(await account.open(), readings, readOnce),
-    }),
-    open: account.open,
-    write: account.write,
-    countReads: () => reads,
-    forget: () => {
-      readings = createReadings();
-    },
-    close: account.close,
-  };
-}
-
-/** The result of a read, and the number of requests that it took. */
-type Reading<T> = Promise<{ readonly value: T; readonly requests: number }>;
-
-/** Results by path. */
-type Known<T> = Map<string, Reading<T>>;
-
-type ReadOnce = <T>(known: Known<T>, path: string, read: () => Promise<T>) => Reading<T>;
-
-interface Readings {
-  readonly lists: Known<readonly JsonObject[]>;
-  readonly modules: Known<JsonObject | null>;
-}
-
-function createReadings(): Readings {
-  return { lists: new Map(), modules: new Map() };
-}
-
-/** Creates the client of one stack. It uses the shared reads, and counts requests as if no other stack had read. */
-function createOwnReader(client: ReadingClient, { lists, modules }: Readings, readOnce: ReadOnce): ReadingClient {
-  let requests = 0;
-  const take = async <T>(reading: Reading<T>): Promise<T> => {
-    const { value, requests: taken } = await reading;
-    requests += taken;
-    return value;
-  };
-  return {
-    ...client,
-    list: (kind, stop) => take(readOnce(lists, kind.path, () => client.list(kind, stop))),
-    readModule: (path, stop) => take(readOnce(modules, path, () => client.readModule(path, stop))),
-    requestCount: () => requests,
-  };
-}
 
 /**
  * The manifests of one stack, with a connection to its service. Plans and applies the manifests, and compares them with
@@ -360,6 +157,7 @@ export interface ExportStackOptions {
 /** The input of a stack, after its manifests were read. */
 export interface StackContents {
   readonly state: DesiredState;
+  readonly settings: ServiceSettings;
   readonly diagnostics: readonly Diagnostic[];
   readonly validateEdited: ValidateEdited;
   /** User-defined rules to check plans with. */
@@ -377,8 +175,8 @@ export interface StackContents {
  * closed.
  */
 export function createStack(parts: StackContents, account: Account, host: Host): RunnableStack {
-  const { state, diagnostics } = parts;
-  const { settings, close } = account;
+  const { state, diagnostics, settings } = parts;
+  const { close } = account;
   const run = { parts, account, host };
   const planner = createPlanner(run);
   const removeLeftovers = async (): Promise<readonly string[]> =>
@@ -420,24 +218,21 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       return computeDrift(plan, input);
     },
     accept: async (options) => {
-      const client = await account.open();
+      const reader = await account.open();
       const request = planner.createRequest({ ...options, allowAdopted: 'asked' });
-      return acceptLive(client, request, { ...options, validateEdited: parts.validateEdited });
+      return acceptLive(reader, request, { ...options, validateEdited: parts.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, mayRead });
-      const client = await account.open();
-      const live = await readLive(client, { ...request, signal });
-      return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: client.clockSkew() };
+      const reader = await account.open();
+      const live = await reader.read({ ...request, signal });
+      return { ...createStackInventory(state, live, { names, baseUrl: settings.baseUrl }), clock: reader.clockSkew() };
     },
-    export: async ({ names = [], modulesOf = [], signal } = {}) =>
-      account.export({
-        only: names,
-        attached: modulesOf.map(requireAttached),
-        stack: state.stack.name,
-        described: state,
-        signal,
-      }),
+    export: async ({ names = [], modulesOf = [], signal } = {}) => {
+      const attached = modulesOf.map(requireAttached);
+      const request = { only: names, attached, stack: state.stack.name, described: state, settings, signal };
+      return exportResources(await account.open(), request);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -464,14 +259,10 @@ export interface PreparedApply {
   ) => Promise<StartedApply>;
 }
 
-async function prepareApply(
-  { parts, account, host }: Run,
-  shown: Plan,
-  consents: ApplyOptions,
-): Promise<PreparedApply> {
+async function prepareApply({ parts, host }: Run, shown: Plan, consents: ApplyOptions): Promise<PreparedApply> {
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
-  const { conflictTimeout: conflictMs } = account.settings;
+  const { conflictTimeout: conflictMs } = parts.settings;
   return {
     testRescue: chosen.testRescue,
     start: async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
@@ -506,13 +297,11 @@ interface Planner {
 }
 
 function createPlanner({ parts, account, host }: Run): Planner {
-  const { state, version } = parts;
-  const { settings } = account;
+  const { state, settings, version } = parts;
   const made = new WeakMap<Plan, PlanOptions>();
   const createRequest = (options: PlanOptions): PlanRequest => ({
     ...parts,
     ...options,
-    settings,
     tokenVariables: listCommandVariables(parts, host),
     now: host.now(),
     commit: readCiJobLinks(host.env).commit,
@@ -522,10 +311,10 @@ function createPlanner({ parts, account, host }: Run): Planner {
     listMissing: async () => host.listMissingManifests?.(state, host),
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
-    const client = await account.open();
+    const reader = await account.open();
     refuseSecretsInSinks(parts.tokens, host);
     const restored = approved && restoreRedactedTexts(approved, [...state.resources.keys()], host.secrets);
-    const made = await createCheckedLivePlan(client, { ...createRequest(options), approved: restored });
+    const made = await createCheckedLivePlan(reader, { ...createRequest(options), approved: restored });
     const { evidence } = made;
     const context = { ...host, signal: options.signal };
     const plan = await addHiddenDigests(await addTokensInGit(made.plan, parts, host), evidence, context);

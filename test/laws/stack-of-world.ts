@@ -1,8 +1,10 @@
+import { readLive } from '../../src/client/read-live.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { StackError } from '../../src/model/user-errors.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import type { Account } from '../../src/stack/account.ts';
 import type { Host } from '../../src/stack/host.ts';
-import { type Account, createStack, type Stack } from '../../src/stack/stack.ts';
+import { createStack, type Stack } from '../../src/stack/stack.ts';
 import { BASE_URL, type World } from './world.ts';
 
 const SETTINGS = {
@@ -26,14 +28,14 @@ const unused = async (): Promise<never> => {
  */
 export function openStackOf(world: World, state: DesiredState, folder: string): Stack {
   const client = world.connect();
-  const { send: _, ...reader } = client;
+  const { get, clockSkew } = client;
   const account: Account = {
-    settings: SETTINGS,
-    open: async () => reader,
+    open: async () => ({ read: (request) => readLive(client, request), get, clockSkew }),
     write: (task) => task(client),
-    ...{ export: unused, close: async () => undefined },
+    ...{ forget: () => undefined, countReads: () => 0, close: async () => undefined },
   };
   const parts = {
+    settings: SETTINGS,
     state: { ...state, roots: [folder] },
     diagnostics: [],
     validateEdited: () => ({ state: undefined, diagnostics: [] }),

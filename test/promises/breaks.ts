@@ -538,7 +538,7 @@ export const BROKEN_PROMISES = {
     title: 'succeeds without reading its input',
   },
   'a second signal is ignored': {
-    file: 'src/cli/connection/stack-session.ts',
+    file: 'src/cli/connection/accounts.ts',
     from: 'if (abort.signal.aborted) context.exitNow(EXIT.interrupted);',
     to: 'if (abort.signal.aborted) return;',
     test: 'end-to-end/signals',

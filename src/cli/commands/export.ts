@@ -15,13 +15,14 @@ import type { ConnectionFlags } from '../../settings/table.ts';
 import {
   type AttachableResource,
   createExportRequest,
+  exportResources,
   listAttachedKindIdFormats,
   parseAttachedResourceIdPath,
 } from '../../stack/export-resources.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { describeServiceOrigin, resolveServiceSettings, resolveSettingsFromManifests } from '../../stack/settings.ts';
+import { withAccounts } from '../connection/accounts.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
-import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
@@ -111,8 +112,10 @@ async function exportManifests(
   context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env, layers }) });
   refuseMissingDataFile(settings, context);
   const stack = described?.stack.name ?? flags.owner;
-  const exported = await withAccount(settings, context, ({ account, signal }) =>
-    account.export({ only, attached: flags.modulesOf, stack, described, signal, names: state }),
+  const exported = await withAccounts(context, async ({ accounts, signal }) =>
+    exportResources(await accounts.get(settings).open(), {
+      ...{ only, attached: flags.modulesOf, stack, described, settings, signal, names: state },
+    }),
   );
   if (flags.strict === true) refuseSensitiveFields(exported);
   const notes = describeNotes(exported);

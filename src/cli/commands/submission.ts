@@ -16,8 +16,8 @@ import { createRequestBodySchema } from '../../schemas/field.ts';
 import { checkAgainstSchema } from '../../schemas/findings.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { describeServiceOrigin, resolveServiceSettings } from '../../stack/settings.ts';
+import { withAccounts } from '../connection/accounts.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
-import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -121,8 +121,8 @@ async function submitOne(
   const body = checkSubmissionBody(kind, { ...collectFields(kind, flags), [kind.submission.argumentField]: given });
   const settings = resolveServiceSettings({ flags, env: context.env });
   context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
-  const shown = await withAccount(settings, context, ({ account, signal }) =>
-    account.write((client) => submit(client, { kind, body }, signal)),
+  const shown = await withAccounts(context, async ({ accounts, signal }) =>
+    accounts.get(settings).write((client) => submit(client, { kind, body }, signal)),
   );
   showSubmission({ kind, verb: 'submit', shown }, flags, context);
   return EXIT.success;
@@ -157,14 +157,15 @@ async function getSubmission(
   const settings = resolveServiceSettings({ flags, env: context.env });
   context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   const path = toResourcePath(kind, { id });
-  return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
-    const client = await account.open();
+  return withAccounts(context, async ({ accounts, signal: interrupted }) => {
+    const { get } = await accounts.get(settings).open();
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
-      parseListedResource(kind, await client.get(path, signal), {
+      parseListedResource(kind, await get(path, signal), {
         place: `GET ${path}: the response`,
       }).json;
     if (flags.wait === true) {
       const timeoutMs = flags.waitTimeout ?? parseTimeout(DEFAULT_TIMEOUT);
+      const { setLineWriter } = accounts;
       const waited = await waitForDecision({ kind, read, timeoutMs, setLineWriter, signal: interrupted }, context);
       return showWaited(kind, { id, flags, ...waited }, context);
     }

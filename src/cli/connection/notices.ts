@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Client, ClientOptions } from '../../client/client.ts';
+import type { ClientOptions } from '../../client/client.ts';
 import type { AttemptNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -17,8 +17,7 @@ import { describeEmbeddedAccount } from './data-file.ts';
 interface Notices extends Pick<ClientOptions, 'onRequest'> {
   readonly onRetry: NonNullable<ClientOptions['onRetry']>;
   readonly onWait: NonNullable<ClientOptions['onWait']>;
-  /** Returns a client whose slow reads are shown. */
-  readonly watch: ReadingWatch['watch'];
+  readonly onRead: NonNullable<ClientOptions['onRead']>;
   /** Removes the line about a slow read. */
   readonly end: ReadingWatch['end'];
   /** Redirects the notices to other code that writes to stderr. */
@@ -41,13 +40,13 @@ export function createNotices(
 ): Notices {
   getLogLevelFromEnvironment(context, 'warn');
   const logger = isInfoLogged(context) ? createLogger(context) : undefined;
-  const { watch, ...reading } = createReadingWatch(context, baseUrl);
+  const reading = createReadingWatch(context, baseUrl);
   const shownCauses = new Set<string>();
   let quietUntil = 0;
   let tell = reading.tell;
   let takeWait: ((pending: PendingWait) => void) | undefined;
   return {
-    watch,
+    onRead: reading.onRead,
     end: reading.end,
     setLineWriter: (other, otherWait) => {
       reading.mute(other !== undefined);
@@ -126,8 +125,7 @@ function logRequest(logger: Logger, notice: AttemptNotice): void {
 
 /** Shows on stderr that reads take long. */
 interface ReadingWatch {
-  /** Wraps the reads of a client, so that slow reads are shown. */
-  readonly watch: (client: Client) => Client;
+  readonly onRead: Notices['onRead'];
   /** Writes a permanent line to stderr. */
   readonly tell: (line: string) => void;
   /** Records a wait, which the line about slow reads then mentions. */
@@ -173,26 +171,19 @@ function createReadingWatch(
     line.clear();
     [started, done, said] = [0, 0, 0];
   };
-  const watched = async <T>(read: () => Promise<T>): Promise<T> => {
-    started += 1;
-    if (started === 1) {
-      startedAt = now().getTime();
-      cancel = after(FIRST_MS, say);
-    }
-    try {
-      return await read();
-    } finally {
-      done += 1;
-      if (done === started) stop();
-    }
+  const end = (): void => {
+    done += 1;
+    if (done === started) stop();
   };
   return {
-    watch: (client) => ({
-      ...client,
-      list: (...read) => watched(() => client.list(...read)),
-      readModule: (...read) => watched(() => client.readModule(...read)),
-      get: (...read) => watched(() => client.get(...read)),
-    }),
+    onRead: (reading) => {
+      started += 1;
+      if (started === 1) {
+        startedAt = now().getTime();
+        cancel = after(FIRST_MS, say);
+      }
+      reading.then(end, end);
+    },
     tell: line.tell,
     wait: (next) => {
       pending = next;

@@ -9,10 +9,10 @@ import { formatShortList } from '../../report/view/danger-view.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
+import type { Account } from '../../stack/account.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
 import type { PreparedApply } from '../../stack/stack.ts';
-import type { PooledAccount } from '../connection/account-pool.ts';
 import { EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { isRefusedPart } from './blocked-dependents.ts';
@@ -227,7 +227,7 @@ async function planAgain(
   shown: readonly StackReportPart[],
 ): Promise<readonly StackReportPart[]> {
   const run = { ...shownRun, planned: createPlannedResources() };
-  for (const { opened } of applying.planned.values()) opened.pooled.account.forget();
+  for (const { opened } of applying.planned.values()) opened.account.forget();
   const parts = new Map(run.selected.stacks.map((folder, index) => [folder, shown[index]]));
   return planForEachStack(run, async (folder): Promise<StackResult> => {
     const known = applying.planned.get(folder);
@@ -256,26 +256,22 @@ export async function applyReadyStacks(
   const { run, ready } = applying;
   const { stacks } = run.selected;
   const progress = presenter.startProgress([...ready.values()]);
-  const accounts = Map.groupBy(ready, ([, { opened }]) => opened.pooled);
-  try {
-    const ends = await Promise.all(
-      [...accounts].map(([pooled, members]) =>
-        applyToAccount(applying, { pooled, members: new Map(members), planned, progress }),
-      ),
-    ).finally(() => progress.end());
-    const results = new Map(ends.flatMap((account) => [...account]));
-    return planned.map((part, index) => {
-      const folder = stacks[index];
-      const result = folder && results.get(folder);
-      return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
-    });
-  } finally {
-    for (const { opened } of ready.values()) opened.pooled.account.forget();
-  }
+  const accounts = Map.groupBy(ready, ([, { opened }]) => opened.account);
+  const ends = await Promise.all(
+    [...accounts].map(([account, members]) =>
+      applyToAccount(applying, { account, members: new Map(members), planned, progress }),
+    ),
+  ).finally(() => progress.end());
+  const results = new Map(ends.flatMap((account) => [...account]));
+  return planned.map((part, index) => {
+    const folder = stacks[index];
+    const result = folder && results.get(folder);
+    return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
+  });
 }
 
 interface AccountToApply {
-  readonly pooled: PooledAccount;
+  readonly account: Account;
   readonly members: ReadonlyMap<StackFolder, PlannedStack>;
   readonly planned: readonly StackReportPart[];
   readonly progress: ReturnType<RunPresenter['startProgress']>;
@@ -283,7 +279,7 @@ interface AccountToApply {
 
 async function applyToAccount(
   { run, prepared }: ApplyRun,
-  { pooled, members, planned, progress }: AccountToApply,
+  { account, members, planned, progress }: AccountToApply,
 ): Promise<ReadonlyMap<StackFolder, StackResult>> {
   const { stacks } = run.selected;
   const { ordered } = orderStacks(stacks);
@@ -298,7 +294,7 @@ async function applyToAccount(
     return { folder, isBlocked: false, ready: { plan, prepared: own, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;
-  const ends = await applyAccount(pooled.account.write, order.map(toApply));
+  const ends = await applyAccount(account.write, order.map(toApply));
   return new Map(
     Array.from(ends, ([folder, end]) => [
       folder,

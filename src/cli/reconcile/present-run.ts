@@ -122,7 +122,7 @@ export interface RunProgress {
 
 /** Shows the progress of the applies, from the first write on. */
 function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunProgress {
-  const { context, flags, signal } = run;
+  const { context, flags, accounts, signal } = run;
   const isMany = isOfMany(run);
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
@@ -131,14 +131,14 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
   const start = (): ApplyProgress => {
     const place = { ...context, output: getProgressStream(context) };
     const started = createApplyProgress(place, { total, rateLimit }, getTextOptions(context.stderr, context, flags));
-    for (const { opened } of all) opened.pooled.setLineWriter(started.tell, started.wait);
+    accounts.setLineWriter(started.tell, started.wait);
     return started;
   };
   const end = (): void => {
     signal.removeEventListener('abort', tellStopping);
     progress?.end();
     progress = undefined;
-    for (const { opened } of all) opened.pooled.setLineWriter(undefined);
+    accounts.setLineWriter(undefined);
   };
   const tellStopping = (): void =>
     progress?.tell('Stopping after the writes in progress. Interrupt again to stop at once.');

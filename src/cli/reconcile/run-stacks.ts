@@ -200,11 +200,11 @@ function findExchanges(
     folder,
     plan,
     locate: opened.locate,
-    pooled: opened.pooled,
+    account: opened.account,
   }));
   const accounts = Map.groupBy(
     members.filter(({ folder }) => !conflicts.has(folder)),
-    ({ pooled }) => pooled,
+    ({ account }) => account,
   );
   return new Map([...accounts.values()].flatMap((own) => [...listExchangeViolations(own)]));
 }
@@ -378,11 +378,11 @@ interface StackToCheck {
 
 /** Makes the checks of a plan that need neither a key nor a request. The base URL may be that of another environment. */
 async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCheck): Promise<void> {
-  const { context, flags, pool, selected } = run;
+  const { context, flags, accounts, selected } = run;
   const sources = { flags, env: context.env, layers: state.stack.layers };
   const hasBaseUrl = findSetting('baseUrl', sources) !== undefined;
   const settings = hasBaseUrl ? resolveServiceSettings(sources) : undefined;
-  if (settings !== undefined && isOfMany(run)) pool.checkSettings(settings, folder.file);
+  if (settings !== undefined && isOfMany(run)) accounts.checkSettings(settings, folder.file);
   await refuseOverwrittenInputs(flags, settings ?? {}, context);
   await refuseTakeOverWithOldManifest(found?.folder ?? folder, found?.tree ?? selected.tree, context);
   const account = createAccountKeyContainingSecret(folder, context);

@@ -28,15 +28,15 @@ import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
 import { type ClaimingStack, listStackClaims, listStackConflicts, type StackClaim } from '../../run/stack-claims.ts';
 import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
+import type { Account } from '../../stack/account.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/run-plan.ts';
 import { describeServiceOrigin, resolveSettingsFromManifests } from '../../stack/settings.ts';
 import { createStack, type RunnableStack } from '../../stack/stack.ts';
-import { type AccountPool, createAccountPool, type PooledAccount } from '../connection/account-pool.ts';
+import { type Accounts, withAccounts } from '../connection/accounts.ts';
 import { refuseMissingDataFile } from '../connection/data-file.ts';
-import { listenForInterrupts } from '../connection/stack-session.ts';
 import { type Context, VERSION } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
@@ -72,7 +72,7 @@ export interface StacksRun {
   readonly paths?: readonly string[] | undefined;
   readonly flags: StacksFlags;
   readonly command: string;
-  readonly pool: AccountPool;
+  readonly accounts: Accounts;
   readonly signal: AbortSignal;
   readonly context: Context;
   /** Effects of the plans so far on resources that other stacks refer to. Later plans take them into account. */
@@ -96,7 +96,7 @@ export interface OpenedStack {
   readonly locate: Locate;
   readonly settings: ServiceSettings;
   readonly stack: RunnableStack;
-  readonly pooled: PooledAccount;
+  readonly account: Account;
 }
 
 export interface StackResult {
@@ -125,8 +125,6 @@ export async function withStacks(
   if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
-  const { signal, stopListening } = listenForInterrupts(context);
-  const pool = createAccountPool(context);
   const notes = {
     planned: createPlannedResources(),
     claims: [],
@@ -137,16 +135,8 @@ export async function withStacks(
       context,
     ),
   };
-  try {
-    const run = { selected, paths: isMany ? undefined : paths, flags, command, pool, signal, context };
-    return await task({ ...run, ...notes });
-  } finally {
-    try {
-      await pool.close();
-    } finally {
-      stopListening();
-    }
-  }
+  const run = { selected, paths: isMany ? undefined : paths, flags, command, context, ...notes };
+  return withAccounts(context, (use) => task({ ...run, ...use }));
 }
 
 /** The only stack of a run, of which nothing is known before its manifests are read. */
@@ -286,7 +276,7 @@ export async function openStackFolder(
   selected: StackFolder,
   { lint }: { readonly lint?: 'for-plan' | undefined } = {},
 ): Promise<OpenedStack> {
-  const { flags, command, pool, context } = run;
+  const { flags, command, accounts, context } = run;
   // `get` makes no plan that a policy could reject.
   const policies = command === 'get' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), {
@@ -304,14 +294,21 @@ export async function openStackFolder(
   await refuseOverwrittenInputs(flags, settings, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
   if (command === 'apply') noteTokenCommands(tokens, context);
-  const pooled = await pool.getAccount(settings, folder.file);
-  if (checksClaims(command)) recordClaims({ folder: selected, account: pooled.account, state, tokens }, run);
+  const account = accounts.get(settings, folder.file);
+  if (checksClaims(command)) recordClaims({ folder: selected, account, state, tokens }, run);
   const missing = command === 'plan' ? await run.findMissing(tree) : undefined;
   const behind = missing && warnOfMissingCommits(missing, folder);
   const all = [...read.diagnostics, ...diagnostics, ...(behind === undefined ? [] : [behind])];
-  const parts = { state, validateEdited: read.validateEdited, diagnostics: all, policies: read.policies, tokens };
-  const stack = createStack({ ...parts, version: VERSION }, pooled.account.toView(settings), context);
-  return { folder, tree, state, locate, settings, stack, pooled };
+  const parts = {
+    state,
+    settings,
+    validateEdited: read.validateEdited,
+    diagnostics: all,
+    policies: read.policies,
+    tokens,
+  };
+  const stack = createStack({ ...parts, version: VERSION }, account, context);
+  return { folder, tree, state, locate, settings, stack, account };
 }
 
 /** The paths of the manifests of a stack. */
@@ -428,10 +425,10 @@ export function createOtherStacksLookUps(
 }
 
 export function createStacksReport(
-  { selected, command, pool, flags }: StacksRun,
+  { selected, command, accounts, flags }: StacksRun,
   parts: readonly StackReportPart[],
 ): StacksRunReport {
-  const requests = pool.countReads();
+  const requests = accounts.countReads();
   const selection = formatStackSelectionSummary(createListing(selected));
   const { tree, changes } = selected;
   return {

@@ -55,11 +55,11 @@ export async function listUnplannedResourcesWithMark(
 
 function pickMarkedResources(
   write: MarkWrite,
-  all: readonly LiveResource[],
+  { byName }: ListedResources,
   { known }: DuplicateSearchContext,
 ): readonly LiveResource[] {
-  const { name } = write.mark;
-  const marked = listResourcesNamed(all, name).filter((live) => !known.has(live.id) && isResourceOf(live, write.mark));
+  const named = byName.get(write.mark.name) ?? [];
+  const marked = named.filter((live) => !known.has(live.id) && isResourceOf(live, write.mark));
   // The list is sorted newest first, which also orders resources that were created in the same second.
   return marked.toReversed().toSorted(compareByTime);
 }
@@ -68,18 +68,6 @@ function compareByTime({ createdAt: left }: LiveResource, { createdAt: right }: 
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
-
-/**
- * Returns the listed resources whose mark has the given name. Groups each list by name only once, because every
- * creation of a run searches the same list.
- */
-function listResourcesNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
-  const groups = BY_NAME.get(all) ?? Map.groupBy(all, ({ mark }) => mark?.name);
-  BY_NAME.set(all, groups);
-  return groups.get(name) ?? [];
-}
-
-const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefined, readonly LiveResource[]>>();
 
 /**
  * Finds duplicates of a resource that this run created, and decides which resource to keep: the oldest whose token was
@@ -91,10 +79,10 @@ export async function findConcurrentDuplicates(
   context: DuplicateSearchContext,
 ): Promise<ConcurrentDuplicates> {
   for (let attempt = 0; ; attempt += 1) {
-    const all = await context.lookUps.list(getKind(write.kind));
-    const marked = pickMarkedResources(write, all, context);
+    const listed = await context.lookUps.list(getKind(write.kind));
+    const marked = pickMarkedResources(write, listed, context);
     const isShown = marked.some((resource) => resource.id === id);
-    const lacksMark = !isShown && all.some((one) => one.id === id);
+    const lacksMark = !isShown && listed.all.some((one) => one.id === id);
     const pauseMs = lacksMark && attempt >= MAX_PAUSES_FOR_MARK ? undefined : PAUSES_MS[attempt];
     if (isShown || pauseMs === undefined) return { ...rankMarked(marked, id), lacksMark };
     await context.sleep(pauseMs);
@@ -112,12 +100,19 @@ function rankMarked(marked: readonly LiveResource[], id: string): Omit<Concurren
   return { winner: undefined, losers: marked.filter((resource) => resource.id !== id) };
 }
 
+/** A list of resources. All creations of a run search it, so it is grouped once. */
+interface ListedResources {
+  readonly all: readonly LiveResource[];
+  /** By the names in their marks. */
+  readonly byName: ReadonlyMap<string | undefined, readonly LiveResource[]>;
+}
+
 /**
  * Lists resources during an apply. One list request serves all calls for its kind that were made before it started, so
  * its response contains everything that was created before these calls.
  */
 export class SharedListRequests {
-  readonly #list: (kind: Kind) => Promise<readonly LiveResource[]>;
+  readonly #list: List;
   readonly #shown: ObservedResponseFields;
   readonly #listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
   #count = 0;
@@ -131,7 +126,7 @@ export class SharedListRequests {
     this.#listNewest = listNewest;
     this.#list = shareListRequests(async (kind) => {
       this.#count += 1;
-      return this.#shown.readList(kind, await list(kind));
+      return this.#read(kind, await list(kind));
     });
   }
 
@@ -141,7 +136,7 @@ export class SharedListRequests {
   }
 
   /** Lists all resources of a kind, newest first. The request starts after this call. Rejects as the client does. */
-  async list(kind: Kind): Promise<readonly LiveResource[]> {
+  async list(kind: Kind): Promise<ListedResources> {
     return this.#list(kind);
   }
 
@@ -149,10 +144,10 @@ export class SharedListRequests {
    * Lists the newest resources of a kind, without waiting for queued writes. Empty if the client has no `get`. Rejects
    * as the client does.
    */
-  async newest(kind: Kind): Promise<readonly LiveResource[]> {
-    if (this.#listNewest === undefined) return [];
+  async newest(kind: Kind): Promise<ListedResources> {
+    if (this.#listNewest === undefined) return { all: [], byName: new Map() };
     this.#count += 1;
-    return this.#shown.readList(kind, await this.#listNewest(kind));
+    return this.#read(kind, await this.#listNewest(kind));
   }
 
   /** Parses the resource in a response. Sets omitted fields to empty if another response of the run contained them. */
@@ -161,19 +156,24 @@ export class SharedListRequests {
     this.#shown.note(kind, write.module === undefined ? answer : { [write.module]: answer });
     return this.#shown.complete(kind, parseWriteResponse(write, answer));
   }
+
+  #read(kind: Kind, list: readonly JsonObject[]): ListedResources {
+    const all = this.#shown.readList(kind, list);
+    return { all, byName: Map.groupBy(all, ({ mark }) => mark?.name) };
+  }
 }
 
-type List<T> = (kind: Kind) => Promise<readonly T[]>;
+type List = (kind: Kind) => Promise<ListedResources>;
 
 /**
  * Wraps `list`. One request serves all calls for its kind that were made before it started, so its response contains
  * everything that was created before these calls. At most one request per kind is under way; the next one starts when
  * it ends. The promise rejects with the client's error.
  */
-function shareListRequests<T>(list: List<T>): List<T> {
+function shareListRequests(list: List): List {
   const running = new Map<string, Promise<unknown>>();
-  const waiting = new Map<string, Promise<readonly T[]>>();
-  const listAfter: List<T> = async (kind) => {
+  const waiting = new Map<string, Promise<ListedResources>>();
+  const listAfter: List = async (kind) => {
     await running.get(kind.name);
     // Callers that received the previous response may each call again, one after another. This pause lets all of them
     // join the next request.

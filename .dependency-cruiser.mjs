@@ -84,7 +84,7 @@ const HOMES = {
 /** The files that touch the world outside of the process, besides src/cli. Everything else computes values. */
 const EFFECTS = [
   'files/boundary',
-  'files/owners',
+  'files/trusted-users',
   'files/real-path',
   'files/worktrees',
   'files/read-input',

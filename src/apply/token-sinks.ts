@@ -3,7 +3,7 @@ import { platform } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { listCheckouts, type WriteBoundary } from '../files/boundary.ts';
-import { isOwnedByAnotherUser } from '../files/owners.ts';
+import { isOfAnotherUser } from '../files/trusted-users.ts';
 import {
   checkPrivateFolder,
   checkReplaceable,
@@ -67,7 +67,7 @@ export interface SinkContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder for tokens whose sink fails, and for temporary files of commands. */
   readonly temporaryFolder: string;
-  /** User id of the process. Sinks warn about a folder of another user. Default: the owner is not checked. */
+  /** User id of the process. Sinks warn about a folder of another user. Default: the user is not checked. */
   readonly uid?: number | undefined;
   /** Files and folders that the user names for the run. Commands are not looked up in their repositories. */
   readonly namedPaths?: readonly string[] | undefined;
@@ -159,7 +159,7 @@ function createSinkEnvironment(env: SinkContext['env'], recipient?: TokenCredent
  * made from the pattern `file`, by default `{name}.token`. The file is replaced atomically. If the credential is the first with its name, an existing file is kept as
  * `<name>.token.1`, because another stack may need it. `shown`: the name of the folder in messages. The boundary is
  * checked before each use, because a folder may have been replaced by a symbolic link; `test` warns about a folder of
- * another user. Default: the working folder of the process; owners are not checked.
+ * another user. Default: the working folder of the process; users are not checked.
  * @example
  * const sink = createDirectorySink('tokens', undefined, { file: '{name}.token' });
  * await sink.test();
@@ -235,19 +235,19 @@ async function runInOrder<T>(task: () => Promise<T>): Promise<T> {
   return next;
 }
 
-/** Only the owner may read a token. */
+/** Only the user of the file may read a token. */
 const FILE_MODE = 0o600;
 
 /**
  * Lists warnings about the permissions of an existing folder. Empty if the folder does not exist, because the sink then
- * creates it for its owner only.
+ * creates it for its user only.
  */
 function listFolderWarnings(directory: string, shown: string, uid: number | undefined): readonly string[] {
   const path = resolve(directory);
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const found = statSync(path, { throwIfNoEntry: false });
   const mode = found?.mode ?? 0;
-  const isOthers = found !== undefined && isOwnedByAnotherUser(path, found, uid);
+  const isOthers = found !== undefined && isOfAnotherUser(path, found, uid);
   // The mode that Windows reports is not a real permission.
   const isOpen = platform() !== 'win32' && (mode & OTHERS) !== 0;
   return [

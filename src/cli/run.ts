@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { createStrangerSearch } from '../files/owners.ts';
 import { createReadBudget } from '../files/read-input.ts';
 import { findStats } from '../files/real-path.ts';
+import { createStrangerSearch } from '../files/trusted-users.ts';
 import { suggestRemedy } from '../manifest/suggest.ts';
 import { createQuotedTexts } from '../model/excerpts.ts';
 import { toPrintable } from '../model/printable.ts';

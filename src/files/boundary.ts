@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { OwnerContext } from './owners.ts';
+import { createFileError } from './read-input.ts';
+import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
+import type { UserContext } from './trusted-users.ts';
 import {
-  createTrustedOwners,
+  createTrustedUsers,
   type Distrust,
   findDistrust,
   findFileReplaceableByOthers,
   searchUpward,
-} from './owners.ts';
-import { createFileError } from './read-input.ts';
-import { findStats, resolveEachLink, resolveLinks } from './real-path.ts';
+} from './trusted-users.ts';
 import { listOtherWorktrees } from './worktrees.ts';
 
 /**
@@ -31,7 +31,7 @@ export type BoundaryResult = { readonly real: string } | { readonly finding: str
  * - Without `root`: the repository of each path. For a path in no repository, the working folder if the path is below
  *   it, otherwise the folder of the path.
  */
-export function listRootsOfPaths(paths: readonly string[], context: OwnerContext): readonly string[] {
+export function listRootsOfPaths(paths: readonly string[], context: UserContext): readonly string[] {
   const { cwd, root, rootsBeside = [] } = context;
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
@@ -43,7 +43,7 @@ export function listRootsOfPaths(paths: readonly string[], context: OwnerContext
   return [...new Set([top, ...outside, ...rootsBeside])];
 }
 
-function listRootsOfPath(start: string, context: OwnerContext): readonly string[] {
+function listRootsOfPath(start: string, context: UserContext): readonly string[] {
   const { cwd } = context;
   const repository = findRepository(start, context);
   if (repository !== undefined) return [resolveLinks(repository)];
@@ -54,7 +54,7 @@ function listRootsOfPath(start: string, context: OwnerContext): readonly string[
 }
 
 /** Returns the nearest folder with `.git`, from `start` upwards. `undefined` if there is none that is trusted. */
-export function findRepository(start: string, context: OwnerContext): string | undefined {
+export function findRepository(start: string, context: UserContext): string | undefined {
   const found = searchRepository(start, context);
   return 'top' in found ? found.top : undefined;
 }
@@ -66,15 +66,15 @@ type RepositorySearch = { readonly top: string } | { readonly distrust?: Distrus
  * Searches for the nearest folder with `.git` (a file in worktrees), from `start` upwards. The search ends at a folder
  * that is not trusted, and at a `.git` that is not, because whoever wrote it could choose Defaults for the manifests.
  */
-export function searchRepository(start: string, context: OwnerContext): RepositorySearch {
+export function searchRepository(start: string, context: UserContext): RepositorySearch {
   const { folders, end } = searchUpward(start, context);
   const top = folders.find((folder) => findStats(join(folder, GIT)) !== undefined);
   if (top === undefined) {
-    const isHidden = end !== undefined && findRepository(end.path, { ...context, uid: EVERY_OWNER }) !== undefined;
+    const isHidden = end !== undefined && findRepository(end.path, { ...context, uid: EVERY_USER }) !== undefined;
     return isHidden ? { distrust: end } : {};
   }
   const path = join(top, GIT);
-  const finding = findDistrust(path, createTrustedOwners(start, context));
+  const finding = findDistrust(path, createTrustedUsers(start, context));
   return finding === undefined ? { top } : { distrust: { path, finding } };
 }
 
@@ -82,7 +82,7 @@ export function searchRepository(start: string, context: OwnerContext): Reposito
  * Checks a path from the command line. If the path is inside a repository or `--root`, its real path must be too,
  * because a symbolic link in a checkout must not lead outside. Any other path is allowed.
  */
-export function checkCommandLinePath(path: string, context: OwnerContext): BoundaryResult {
+export function checkCommandLinePath(path: string, context: UserContext): BoundaryResult {
   const { cwd, root } = context;
   const whole = resolve(cwd, path);
   const top = root === undefined ? findRepository(resolveFolder(whole), context) : resolve(cwd, root);
@@ -111,10 +111,10 @@ const MAX_PATH_FOLDERS = 300;
 const TOO_MANY_FOLDERS = { finding: `goes through more than ${MAX_PATH_FOLDERS} folders` } as const;
 
 /** The rule for a path that will be written. */
-export interface WriteBoundary extends Omit<OwnerContext, 'uid'> {
+export interface WriteBoundary extends Omit<UserContext, 'uid'> {
   /** Real paths of folders, if a manifest names the path: it must be in one of them. Absent: the user names it. */
   readonly roots?: readonly string[] | undefined;
-  /** User id of the process. Default: owners are not checked. */
+  /** User id of the process. Default: users are not checked. */
   readonly uid?: number | undefined;
 }
 
@@ -158,11 +158,11 @@ function isInCheckout(folder: string, { cwd, root, roots = [] }: WriteBoundary):
   const tops = [...roots, ...(root === undefined ? [] : [resolveLinks(resolve(cwd, root))])];
   // Nobody checks out into the root of the file system, which has links of the system.
   if (dirname(around) !== around) tops.push(around);
-  return tops.some((top) => isBelow(folder, top)) || findRepository(folder, { cwd, uid: EVERY_OWNER }) !== undefined;
+  return tops.some((top) => isBelow(folder, top)) || findRepository(folder, { cwd, uid: EVERY_USER }) !== undefined;
 }
 
 /** What decides which folders are checkouts. */
-export interface CheckoutContext extends Pick<OwnerContext, 'cwd' | 'root'> {
+export interface CheckoutContext extends Pick<UserContext, 'cwd' | 'root'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Files and folders that the user names for the run, such as manifests. */
   readonly namedPaths?: readonly string[] | undefined;
@@ -170,7 +170,7 @@ export interface CheckoutContext extends Pick<OwnerContext, 'cwd' | 'root'> {
 
 /**
  * The folders whose files the author of a commit may decide: the repositories around these folders and the named paths,
- * whoever owns them, also around a submodule; their other worktrees; and `--root`. Of a folder in no repository, the folder itself. None that
+ * also those of other users and around a submodule; their other worktrees; and `--root`. Of a folder in no repository, the folder itself. None that
  * contains the home folder of the user, unless it is the nearest repository.
  */
 export function listCheckouts(
@@ -194,12 +194,12 @@ export function listCheckouts(
 
 /** The repositories around a folder, nearest first. */
 function listRepositories(folder: string, cwd: string): readonly string[] {
-  const top = findRepository(folder, { cwd, uid: EVERY_OWNER });
+  const top = findRepository(folder, { cwd, uid: EVERY_USER });
   return top === undefined ? [] : [top, ...(dirname(top) === top ? [] : listRepositories(dirname(top), cwd))];
 }
 
 /** Whose repository it is does not matter where a repository only makes a rule stricter. */
-const EVERY_OWNER = undefined;
+const EVERY_USER = undefined;
 
 const GIT = '.git';
 

@@ -20,8 +20,8 @@ import { getErrorMessage } from '../model/errors.ts';
 import { hashSha256 } from '../model/json.ts';
 import { isDevice, resolveWritePath, type WriteBoundary } from './boundary.ts';
 import { findTemporaryBase, toAsideName, toTemporaryName } from './file-names.ts';
-import { isKeptBySticky } from './owners.ts';
 import { createFileError, isFileError, isOwnFileError } from './read-input.ts';
+import { isKeptBySticky } from './trusted-users.ts';
 
 /**
  * Everything that edgewise writes is written here; no other file of src opens a file for writing.
@@ -302,7 +302,7 @@ export interface UnlinkedFile {
 const MEMORY_FOLDER = '/dev/shm';
 
 /**
- * Creates an empty file that only its owner can read, in memory if the system allows that, otherwise in `folder`.
+ * Creates an empty file that only its user can read, in memory if the system allows that, otherwise in `folder`.
  * Removes the name of the file before anything is written.
  */
 export async function openUnlinkedFile(folder: string): Promise<UnlinkedFile> {
@@ -485,7 +485,7 @@ function createLockFileSystem(processes: Processes | undefined): typeof fs {
   const mkdir = (path: string, done: Done): void => {
     fs.mkdir(path, (failure) => {
       if (failure !== null || processes === undefined) done(failure);
-      else fs.writeFile(join(path, toOwnerName(processes.pid)), '', { mode: 0o600 }, done);
+      else fs.writeFile(join(path, toLockName(processes.pid)), '', { mode: 0o600 }, done);
     });
   };
   const rmdir = (path: string, done: Done): void => fs.rm(path, { recursive: true }, done);
@@ -494,7 +494,7 @@ function createLockFileSystem(processes: Processes | undefined): typeof fs {
 }
 
 /** The name of the file in the lock of a process. Where processes have other ids, such as in containers, it differs. */
-function toOwnerName(pid: number): string {
+function toLockName(pid: number): string {
   const namespace = resolveLink('/proc/self/ns/pid');
   return `${pid}@${hashSha256(`${hostname()} ${namespace}`, 'hex').slice(0, 16)}`;
 }
@@ -510,9 +510,9 @@ function resolveLink(path: string): string {
 /** Removes a lock if its process ran on this machine, and no longer does. */
 async function freeLockOfDeadProcess(lockPath: string, { pid, isRunning }: Processes): Promise<void> {
   const [name = ''] = await readdir(lockPath).catch((): string[] => []);
-  const owner = Number(/^(\d+)@/.exec(name)?.[1] ?? pid);
-  const isHeld = owner === pid ? HELD_LOCKS.has(lockPath) : isRunning(owner);
-  if (name !== toOwnerName(owner) || isHeld) return;
+  const holder = Number(/^(\d+)@/.exec(name)?.[1] ?? pid);
+  const isHeld = holder === pid ? HELD_LOCKS.has(lockPath) : isRunning(holder);
+  if (name !== toLockName(holder) || isHeld) return;
   try {
     // Of several processes that find the lock, one removes the file. A lock that is new by then has another one.
     await unlink(join(lockPath, name));

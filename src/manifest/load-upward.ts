@@ -1,16 +1,16 @@
 import { readdirSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { BOUNDARY_REMEDY, listRootsOfPaths, resolvePathWithin, searchRepository } from '../files/boundary.ts';
+import { isFileError, type ReadBudget } from '../files/read-input.ts';
+import { listAncestors } from '../files/real-path.ts';
 import {
-  createTrustedOwners,
+  createTrustedUsers,
   DISTRUST_REMEDY,
   type Distrust,
   findDistrust,
   searchUpward,
-  type TrustedOwners,
-} from '../files/owners.ts';
-import { isFileError, type ReadBudget } from '../files/read-input.ts';
-import { listAncestors } from '../files/real-path.ts';
+  type TrustedUsers,
+} from '../files/trusted-users.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { STDIN_FILE_NAME } from './environment.ts';
 import {
@@ -28,7 +28,7 @@ import type { Path } from './unread-files.ts';
 
 /**
  * Finds files in the folders above the manifests: Defaults, and the Stack to which a manifest belongs. Only files of
- * trusted users are used (see `files/owners.ts`), because any user can put a file into a folder such as `/tmp`.
+ * trusted users are used (see `files/trusted-users.ts`), because any user can put a file into a folder such as `/tmp`.
  */
 
 interface UpwardReading {
@@ -49,7 +49,7 @@ export interface DefaultsStart {
 
 /**
  * Reads files with Defaults in folders and above them, up to the root of the repository. Skips files in `known`. Reports
- * Defaults that are not used because of their owner or place, so that no plan lacks settings in silence. `paths`: the paths of
+ * Defaults that are not used because of their user or place, so that no plan lacks settings in silence. `paths`: the paths of
  * the command line, whose repositories count.
  */
 export function readDefaultsUpward(
@@ -118,7 +118,7 @@ function* listUpward({ shown, real }: Path, roots: readonly string[], cwd: strin
 
 /** Whose files are used, and why those of a folder are not. `distrust` is absent for a folder that is trusted. */
 interface UpwardTrust {
-  readonly trusted: TrustedOwners | undefined;
+  readonly trusted: TrustedUsers | undefined;
   readonly distrust?: Distrust | undefined;
 }
 
@@ -128,7 +128,7 @@ function createUpwardTrust(
   roots: readonly string[],
   context: Pick<LoadContext, 'cwd' | 'uid' | 'root'>,
 ): (folder: Path) => UpwardTrust {
-  const trusted = createTrustedOwners(start, context);
+  const trusted = createTrustedUsers(start, context);
   const { folders, end } = searchUpward(start, context);
   const repository = searchRepository(start, context);
   const distrust = ('distrust' in repository ? repository.distrust : undefined) ?? end;
@@ -187,7 +187,7 @@ interface Refusal {
   readonly remedy: string;
 }
 
-/** Returns why a file is not used: its owner, or a link that leaves the repository. `undefined` if it is used. */
+/** Returns why a file is not used: its user, or a link that leaves the repository. `undefined` if it is used. */
 function findDefaultsRefusal(
   file: string,
   { trusted, distrust }: UpwardTrust,

@@ -153,8 +153,8 @@ export function createNearestFolderSearch(folders: Iterable<string>): (folder: s
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
   return (folder) => {
     for (let at = trim(folder); ; at = at.slice(0, at.lastIndexOf('/'))) {
-      const owner = byPath.get(at);
-      if (owner !== undefined) return owner;
+      const nearest = byPath.get(at);
+      if (nearest !== undefined) return nearest;
       if (!at.includes('/')) return byPath.get('.');
     }
   };

@@ -1,7 +1,7 @@
 import { dirname, relative, resolve, sep } from 'node:path';
 import { listCheckouts, searchRepository } from '../files/boundary.ts';
-import { DISTRUST_REMEDY } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
+import { DISTRUST_REMEDY } from '../files/trusted-users.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
@@ -11,7 +11,7 @@ import { type ProgramEnd, readProgram } from '../programs/start-program.ts';
 import type { Host } from '../stack/host.ts';
 
 /**
- * The only file that starts git. Git starts no other program (see `SAFE_SETTINGS`), fetches nothing, and checks the owner
+ * The only file that starts git. Git starts no other program (see `SAFE_SETTINGS`), fetches nothing, and checks the user
  * of the repository by its own rules. Edgewise asks it what a commit and the index contain, never what changed: git
  * calls a file unchanged that differs from what it checks out, or that it was told to overlook.
  */
@@ -29,7 +29,7 @@ export interface GitRepository {
 /** Why git gave no answer. */
 export interface GitFailure {
   /**
-   * `absent`: git is not installed, or there is no repository. `refused`: git refuses the owner of the repository.
+   * `absent`: git is not installed, or there is no repository. `refused`: git refuses the user of the repository.
    * `ambiguous`: a name stands for more than one commit. `quiet`: git said nothing, which answers a question with
    * `--quiet`.
    */
@@ -59,7 +59,7 @@ export function openGitRepository(folder: string, host: GitHost): GitRepository 
 
 const REPOSITORY_REMEDY = 'Name a folder inside a git repository.';
 
-/** Opens a repository by its top folder, whoever owns it: git checks the owner by its own rules. */
+/** Opens a repository by its top folder, also that of another user: git has rules of its own for that. */
 export function createRepository(top: string, host: Omit<GitHost, 'uid'>): GitRepository {
   const env = withoutSecretVariables(host.env, host.secrets ?? NO_OP_SECRET_REDACTOR);
   const checkouts = listCheckouts([top, host.cwd], host);
@@ -104,7 +104,7 @@ export async function resolveCommit({ ask }: GitRepository, name: string): Promi
 /**
  * Whether the git index contains a file, given by its real path. `top`: the root of the repository. Returns false if git
  * is not installed, or finds no repository. Rejects with a `StackError` if git fails, or refuses the repository because of
- * its owner.
+ * its user.
  */
 export async function isTracked(file: string, top: string, host: Omit<GitHost, 'uid'>): Promise<boolean> {
   const path = relative(top, file).split(sep).join('/');
@@ -196,7 +196,7 @@ export function isUnanswered(why: GitFailure['why']): boolean {
 }
 
 const AMBIGUOUS = /^warning: refname '.*' is ambiguous/m;
-const OWNER_REFUSED = /dubious ownership|unsafe repository/;
+const USER_REFUSED = /dubious ownership|unsafe repository/;
 
 /** Git could not be started. */
 function createAbsence(cause: unknown): GitFailure {
@@ -208,7 +208,7 @@ function createAbsence(cause: unknown): GitFailure {
 
 function createFailure(top: string, { stderr, code }: ProgramEnd): GitFailure {
   const said = stderr.trim();
-  if (OWNER_REFUSED.test(said)) {
+  if (USER_REFUSED.test(said)) {
     const error = new StackError(`git refuses ${top}, because the repository belongs to another user.`, {
       reason: 'invalid',
       remedy: `If you trust that user, allow it: git config --global --add safe.directory ${quoteForShell(top)}`,

@@ -373,10 +373,10 @@ function listFilesWithoutStack(
     const path = toRepositoryPath(file, comparison);
     return path === undefined ? [] : (compareFile(path, files) ?? []);
   });
-  const owners = tree.stacks.map(({ folder }) => toRepositoryPath(folder, comparison) || '.');
-  const findOwner = createNearestFolderSearch([...owners, ...removed.map((path) => toFolder(path) || '.')]);
+  const folders = tree.stacks.map(({ folder }) => toRepositoryPath(folder, comparison) || '.');
+  const findStackFolder = createNearestFolderSearch([...folders, ...removed.map((path) => toFolder(path) || '.')]);
   const known = new Set([...causes.values()].flat());
-  return [...present, ...gone.filter((path) => findOwner(toFolder(path) || '.') === undefined)]
+  return [...present, ...gone.filter((path) => findStackFolder(toFolder(path) || '.') === undefined)]
     .filter((path) => !known.has(path))
     .map((path) => toShown(path, comparison))
     .sort();

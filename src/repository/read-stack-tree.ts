@@ -56,16 +56,16 @@ export function readStackTree(root: string, context: FindContext): StackTree {
   const defaults = [...all.flatMap((file) => file.defaults), ...readDefaultsAbove(root, context, known)];
   const files = withoutSkippedFiles(all, defaults);
   const own = indexStackFiles(files);
-  const findOwner = createNearestFolderSearch(own.keys());
-  const members = Map.groupBy(files, (file) => findOwner(file.folder));
-  const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
+  const findStackFolder = createNearestFolderSearch(own.keys());
+  const members = Map.groupBy(files, (file) => findStackFolder(file.folder));
+  const unreadable = Map.groupBy(findings, (finding) => findStackFolder(finding.folder));
   const stacks = [...own].map(([folder, file]) =>
     createStackFolder({ folder, file, defaults, members: members.get(folder) ?? [] }, context),
   );
   const outside = members.get(undefined) ?? [];
   // What is in the folder of a stack is counted when that stack is read. Packages have examples.
   const isOutside = ({ folder, shown }: (typeof passedOver)[number]): boolean =>
-    findOwner(folder) === undefined && basename(shown) !== 'node_modules';
+    findStackFolder(folder) === undefined && basename(shown) !== 'node_modules';
   const unread = createUnreadDiagnostic(passedOver.filter(isOutside), seen);
   return {
     root,
@@ -100,14 +100,14 @@ function withoutSkippedFiles(files: readonly FoundFile[], defaults: readonly Fou
   const layered = [...files.map(({ stack }) => toMapping(stack?.['spec'])), ...defaults.map(({ spec }) => spec)];
   if (!layered.some((spec) => 'skip_files' in spec)) return files;
   const stacks = indexStackFiles(files);
-  const findOwner = createNearestFolderSearch(stacks.keys());
+  const findStackFolder = createNearestFolderSearch(stacks.keys());
   const compiled = new Map<string, (file: string) => number | undefined>();
   return files.filter(({ file, folder, hasOwnDocument }) => {
-    const owner = findOwner(folder);
-    const stack = owner === undefined ? undefined : stacks.get(owner)?.stack;
+    const own = findStackFolder(folder);
+    const stack = own === undefined ? undefined : stacks.get(own)?.stack;
     const layers = [
-      ...(owner === undefined ? [] : [{ folder: owner, spec: toMapping(stack?.['spec']) }]),
-      ...listDefaultsOf(owner ?? folder, defaults),
+      ...(own === undefined ? [] : [{ folder: own, spec: toMapping(stack?.['spec']) }]),
+      ...listDefaultsOf(own ?? folder, defaults),
     ];
     const { value, layer } = findSetting('skipFiles', { layers }) ?? {};
     if (hasOwnDocument || layer === undefined) return true;

@@ -98,10 +98,12 @@ async function listChangedStacks(
     relative(top, resolveLinks(resolve(host.cwd, folder)))
       .split(sep)
       .join('/') || '.';
-  const findOwner = createNearestFolderSearch(tree.stacks.map(({ folder }) => toPath(folder)));
+  const findStackFolder = createNearestFolderSearch(tree.stacks.map(({ folder }) => toPath(folder)));
   return tree.stacks.filter((stack) => {
     const folder = toPath(stack.folder);
-    return paths.some((path) => findOwner(posix.dirname(path)) === folder || isReadElsewhere(path, stack, folder));
+    return paths.some(
+      (path) => findStackFolder(posix.dirname(path)) === folder || isReadElsewhere(path, stack, folder),
+    );
   });
 }
 

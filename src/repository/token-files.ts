@@ -1,8 +1,8 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { FindTokensInGit, TokenFolder, TokenInGit } from '../apply/token-files.ts';
 import { findRepository, isBelow } from '../files/boundary.ts';
-import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
+import { findFileReplaceableByOthers } from '../files/trusted-users.ts';
 import type { Address } from '../model/address.ts';
 import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import { StackError } from '../model/user-errors.ts';
@@ -38,7 +38,7 @@ function describeNamedWorkTree(folder: PlacedFolder): readonly TokenInGit[] {
 }
 
 /**
- * Returns the nearest folder with `.git`, whoever owns it: its owner may commit. But not a `.git` that another user put
+ * Returns the nearest folder with `.git`, also of another user, who may commit. But not a `.git` that another user put
  * into a folder such as `/tmp`, which would stop each apply on the machine: nobody works there.
  */
 function findWorkTree(folder: string, host: Pick<GitHost, 'cwd' | 'uid'>): string | undefined {

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { findRepository, isBelow } from '../files/boundary.ts';
-import { searchUpward } from '../files/owners.ts';
 import { resolveLinks } from '../files/real-path.ts';
+import { searchUpward } from '../files/trusted-users.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Locate } from '../model/place.ts';

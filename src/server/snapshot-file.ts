@@ -205,9 +205,9 @@ function readSnapshotText(path: string, shown: string): string | undefined {
 }
 
 /**
- * Replaces a snapshot file atomically. Only the owner of the file may read it, because it contains keys. Returns its
+ * Replaces a snapshot file atomically. Only the user of the file may read it, because it contains keys. Returns its
  * size in bytes. Rejects if the path is or leads through a symbolic link that a checkout may contain, and with
- * `RangeError` if the snapshot is too large to be read again. Default boundary: the working folder of the process; owners
+ * `RangeError` if the snapshot is too large to be read again. Default boundary: the working folder of the process; users
  * are not checked.
  */
 export async function writeSnapshotFile(

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { findFileReplaceableByOthers } from '../files/owners.ts';
 import { describeFileError, isFileError, readInput, UNREADABLE_FILE_REMEDY } from '../files/read-input.ts';
+import { findFileReplaceableByOthers } from '../files/trusted-users.ts';
 import { appendToFile, describeWriteError, type FileLock, toLockPath, tryLockFile } from '../files/write-file.ts';
 import { getErrorMessage } from '../model/errors.ts';
 import { addJsonSize, computeUtf8ByteLength, findJsonLimit, measureJsonSize } from '../model/json.ts';
@@ -121,7 +121,7 @@ export async function openServerFiles(
   { lock, writer }: SnapshotUse,
 ): Promise<SnapshotStore> {
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
-  if (path !== undefined) refuseOtherOwner(path, context.uid);
+  if (path !== undefined) refuseOtherUser(path, context.uid);
   const kept =
     path === undefined
       ? undefined
@@ -142,10 +142,10 @@ export async function openServerFiles(
 }
 
 /**
- * Throws if another user owns the snapshot file or its lock file. The owner of the snapshot could change the data, and
- * the owner of the lock file could keep the lock forever.
+ * Throws if the snapshot file or its lock file belongs to another user. The user of the snapshot could change the data, and
+ * the user of the lock file could keep the lock forever.
  */
-function refuseOtherOwner(path: string, uid: Host['uid']): void {
+function refuseOtherUser(path: string, uid: Host['uid']): void {
   const replaceable = findFileReplaceableByOthers(path, uid) ?? findFileReplaceableByOthers(toLockPath(path), uid);
   if (replaceable === undefined) return;
   throw new StackError(`The snapshot cannot be kept in ${path}: ${replaceable} belongs to another user.`, {
@@ -256,7 +256,7 @@ export async function waitForSnapshotLock(
   shown: string,
   { sleep, onFileInUse, ...boundary }: Pick<Host, 'sleep' | 'onFileInUse' | 'cwd' | 'root' | 'uid' | 'processes'>,
 ): Promise<FileLock> {
-  refuseOtherOwner(path, boundary.uid);
+  refuseOtherUser(path, boundary.uid);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found = await tryLockFile(path, boundary).catch((error: unknown) => refuseLock(shown, error));
     if (found !== undefined) return found;

@@ -41,7 +41,7 @@ function toCommand(script: string, more: readonly string[] = []): SinkSettings {
 }
 
 describe('a token folder', () => {
-  it('is created if it is missing, and gets one file for each credential, readable by its owner only', async () => {
+  it('is created if it is missing, and gets one file for each credential, readable by its user only', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'some/tokens' } });
     const sink = sinks.find('agent');
     await sink?.test();

@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { toEdge } from '../cli/workspace.ts';
 import { describeAtTerminal, selectPossible } from '../installed/requirements.ts';
 import {
-  asOwner,
+  asUserOfFiles,
   copyProgram,
   createSandbox,
   IS_ROOT,
@@ -37,7 +37,7 @@ type Environment = (sandbox: Sandbox) => Start;
 function withHome(mode: number): Environment {
   return (sandbox) => {
     chmodSync(sandbox.home, mode);
-    return asOwner(sandbox);
+    return asUserOfFiles(sandbox);
   };
 }
 
@@ -65,7 +65,7 @@ const HOMES: Readonly<Record<string, Environment>> = {
   'XDG folders that cannot be read': (sandbox) => {
     const folder = join(sandbox.root, 'xdg');
     mkdirSync(folder, { mode: 0o000 });
-    return { ...asOwner(sandbox), env: toXdg(folder) };
+    return { ...asUserOfFiles(sandbox), env: toXdg(folder) };
   },
 };
 
@@ -87,23 +87,23 @@ const OTHERS: Readonly<Record<string, Environment>> = {
   'no locale': () => ({ env: { LANG: undefined } }),
   'the locale C': () => ({ env: { LC_ALL: 'C' } }),
   'a locale that is not UTF-8': () => ({ wrap: (line) => `env LC_ALL=de_DE.ISO-8859-1 ${line}` }),
-  'another user than the owner of the files': () => ({ user: NOBODY }),
+  'another user than that of the files': () => ({ user: NOBODY }),
   'files of another user, as root': (sandbox) => {
-    asOwner(sandbox);
+    asUserOfFiles(sandbox);
     return {};
   },
   'an installed folder that is read-only': (sandbox) => {
     const program = copyProgram(sandbox);
     for (const path of ['', ...readdirSync(program, { recursive: true, encoding: 'utf8' })])
       chmodSync(join(program, path), 0o555);
-    return { ...asOwner(sandbox), wrap: (line) => line.replace('edgewise', join(program, 'dist/cli.js')) };
+    return { ...asUserOfFiles(sandbox), wrap: (line) => line.replace('edgewise', join(program, 'dist/cli.js')) };
   },
 };
 
 /** The reason why an environment is impossible on this machine. */
 const PROBLEMS: Readonly<Record<string, string | undefined>> = {
   'a read-only file system': canMount() ? undefined : 'the kernel refuses `unshare` and `mount`',
-  'another user than the owner of the files': IS_ROOT ? undefined : 'only root can become another user',
+  'another user than that of the files': IS_ROOT ? undefined : 'only root can become another user',
   'files of another user, as root': IS_ROOT ? undefined : 'only root can give files away',
 };
 

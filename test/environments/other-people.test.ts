@@ -18,7 +18,7 @@ import { toStack } from '../repository/tree.ts';
 
 /** The commands of pages, as they are there, where the files or the machine are not those of the user alone. */
 
-const OWNER = 1001;
+const USER_OF_FILES = 1001;
 
 /** The lines of the first block of a page, or of its first block after a word, that run edgewise. */
 function listLines(page: string, after = ''): readonly string[] {
@@ -35,8 +35,8 @@ const PIPELINES = [...listLines('pipelines'), ...listLines('pipelines', 'On one 
 const DRIFT = listLines('drift', '## On a schedule');
 const TOKENS = listLines('tokens');
 
-/** A checkout with the stacks of the pages, whose files belong to `owner`. */
-function createCheckout(owner: number, mode = 0o755): Sandbox {
+/** A checkout with the stacks of the pages, whose files belong to `user`. */
+function createCheckout(user: number, mode = 0o755): Sandbox {
   const sandbox = createSandbox(
     {
       'manifests/edgewise.yaml': `${toStack('one', {})}${toEdge('a', 20_001)}`,
@@ -51,7 +51,7 @@ function createCheckout(owner: number, mode = 0o755): Sandbox {
   for (const path of ['', ...readdirSync(sandbox.work, { recursive: true, encoding: 'utf8' })]) {
     const file = join(sandbox.work, path);
     if (mode !== 0o755) chmodSync(file, mode);
-    lchownSync(file, owner, owner);
+    lchownSync(file, user, user);
   }
   return sandbox;
 }
@@ -85,7 +85,7 @@ describe('the commands of pipelines, drift and tokens', { timeout: 300_000 }, ()
   it('work as root in a checkout of another user, which git must allow before tokens go there', async () => {
     requireOrSkip('root', IS_ROOT);
     requireProgramOrSkip('git');
-    const sandbox = createCheckout(OWNER);
+    const sandbox = createCheckout(USER_OF_FILES);
     const refused = await runLines(sandbox, TOKENS);
     expect(refused.exitCode).toBe(3);
     const [, command = ''] =
@@ -97,7 +97,7 @@ describe('the commands of pipelines, drift and tokens', { timeout: 300_000 }, ()
 
   it('work as a user who owns none of the files, if every user can write there', async () => {
     requireOrSkip('root', IS_ROOT);
-    const sandbox = createCheckout(OWNER, 0o777);
+    const sandbox = createCheckout(USER_OF_FILES, 0o777);
     for (const folder of [sandbox.home, sandbox.temporary]) chownSync(folder, NOBODY, NOBODY);
     const user = { user: NOBODY };
     // As the checkout action of GitHub does.
@@ -140,7 +140,7 @@ describe('the commands of pipelines, drift and tokens', { timeout: 300_000 }, ()
       mkdirSync(join(folder, '.git'));
       const names = ['.gitignore', 'edgewise.yaml', 'edgewise-production.lock', 'plan.json', 'edgewise-rescue-1'];
       for (const name of names) writeFileSync(join(folder, name), `${toStack('one', {})}`, { mode: 0o600 });
-      for (const name of ['.git', ...names]) chownSync(join(folder, name), OWNER, OWNER);
+      for (const name of ['.git', ...names]) chownSync(join(folder, name), USER_OF_FILES, USER_OF_FILES);
     }
     const user = { user: NOBODY };
     const taken = await runLine(sandbox, `flock --timeout 1 '${temporary}/edgewise-production.lock' true`, user);

@@ -10,7 +10,7 @@ async function createFolder(): Promise<string> {
   return folder;
 }
 
-it('the checkout is the repository of a folder, of any owner, and --root', async () => {
+it('the checkout is the repository of a folder, of any user, and --root', async () => {
   const folder = await createFolder();
   await mkdir(join(folder, 'repo/.git'), { recursive: true });
   await mkdir(join(folder, 'repo/live'));

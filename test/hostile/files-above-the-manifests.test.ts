@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findRepository, listRootsOfPaths } from '../../src/files/boundary.ts';
-import { findDistrust, searchUpward } from '../../src/files/owners.ts';
+import { findDistrust, searchUpward } from '../../src/files/trusted-users.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 
 /** Another user of the machine leaves files above the manifests, where edgewise searches by default. */
@@ -28,7 +28,7 @@ async function createWorkspaceBelowShared(mode = 0o1777): Promise<Workspace & { 
   return { ...workspace, shared: workspace.folder };
 }
 
-function changeOwner(uid: number, ...paths: readonly string[]): void {
+function changeUser(uid: number, ...paths: readonly string[]): void {
   for (const path of paths) lchownSync(path, uid, uid);
 }
 
@@ -39,7 +39,7 @@ async function createForeignRepository({
 }: Awaited<ReturnType<typeof createWorkspaceBelowShared>>): Promise<void> {
   await mkdir(join(shared, '.git'));
   await write({ 'defaults.yaml': DEFAULTS });
-  changeOwner(OTHER_USER, join(shared, '.git'), join(shared, 'defaults.yaml'));
+  changeUser(OTHER_USER, join(shared, '.git'), join(shared, 'defaults.yaml'));
 }
 
 const NOT_USED = 'defaults.yaml has Defaults for these manifests, but is not used, because ';
@@ -107,7 +107,7 @@ describe.runIf(isRoot)('Defaults of another user in a shared folder above the ma
   it('are not searched where no repository was found', async () => {
     const workspace = await createWorkspaceBelowShared();
     await workspace.write({ 'defaults.yaml': DEFAULTS });
-    changeOwner(OTHER_USER, join(workspace.shared, 'defaults.yaml'));
+    changeUser(OTHER_USER, join(workspace.shared, 'defaults.yaml'));
     const { exitCode } = await workspace.edgewise('validate manifests', { cwd: join(workspace.shared, 'build') });
     expect(exitCode).toBe(0);
   });
@@ -119,24 +119,24 @@ describe.runIf(isRoot)('Defaults above the manifests are refused by name', () =>
     'as a link of another user to a file of root': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      changeOwner(OTHER_USER, join(folder, 'top/defaults.yaml'));
+      changeUser(OTHER_USER, join(folder, 'top/defaults.yaml'));
     },
     'as a link of root to a file of another user': async ({ folder }) => {
       await rename(join(folder, 'top/defaults.yaml'), join(folder, 'top/real'));
       await symlink('real', join(folder, 'top/defaults.yaml'));
-      changeOwner(OTHER_USER, join(folder, 'top/real'));
+      changeUser(OTHER_USER, join(folder, 'top/real'));
     },
     'as a file that every user can write': ({ folder }) => chmod(join(folder, 'top/defaults.yaml'), 0o666),
     'in a folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o777),
     'in a sticky folder that every user can write': ({ folder }) => chmod(join(folder, 'top'), 0o1777),
-    'in a folder of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top')),
-    'above a folder of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top/live')),
+    'in a folder of another user': ({ folder }) => changeUser(OTHER_USER, join(folder, 'top')),
+    'above a folder of another user': ({ folder }) => changeUser(OTHER_USER, join(folder, 'top/live')),
     'above a folder that every user can write': ({ folder }) => chmod(join(folder, 'top/live'), 0o777),
-    'beside a .git of another user': ({ folder }) => changeOwner(OTHER_USER, join(folder, 'top/.git')),
+    'beside a .git of another user': ({ folder }) => changeUser(OTHER_USER, join(folder, 'top/.git')),
     'beside a .git that links to a folder of another user': async ({ folder }) => {
       await rename(join(folder, 'top/.git'), join(folder, 'git'));
       await symlink('../git', join(folder, 'top/.git'));
-      changeOwner(OTHER_USER, join(folder, 'git'));
+      changeUser(OTHER_USER, join(folder, 'git'));
     },
   };
 
@@ -177,10 +177,10 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
     ['root, and the checkout belongs to the user of the host', ROOT, 1000],
     ['a user without an entry in passwd, and the checkout belongs to root', 1_000_660_000, ROOT],
     ['a user without an entry in passwd, and the checkout belongs to the user of the host', 1_000_660_000, 1000],
-    ['the owner of the checkout', 1000, 1000],
-  ])('in a container that runs as %s', async (_, uid, owner) => {
+    ['the user of the checkout', 1000, 1000],
+  ])('in a container that runs as %s', async (_, uid, user) => {
     const workspace = await createWorkspace(FILES);
-    changeOwner(owner, ...listAll(workspace.folder));
+    changeUser(user, ...listAll(workspace.folder));
     await expectUsed(workspace, uid);
   });
 
@@ -188,14 +188,14 @@ describe.runIf(isRoot)('Defaults above the manifests are used', () => {
     const workspace = await createWorkspace(FILES);
     for (const path of listAll(workspace.folder)) await chmod(path, 0o777);
     await expectUsed(workspace, ROOT);
-    changeOwner(OTHER_USER, join(workspace.folder, 'defaults.yaml'));
+    changeUser(OTHER_USER, join(workspace.folder, 'defaults.yaml'));
     expect((await workspace.edgewise('validate live/web')).stdout).toContain(NOT_USED);
   });
 
   it('in a repository of a colleague that --root names', async () => {
     const workspace = await createWorkspace(FILES);
-    changeOwner(1000, ...listAll(workspace.folder));
-    changeOwner(1001, ...listAll(join(workspace.folder, 'live/web')));
+    changeUser(1000, ...listAll(workspace.folder));
+    changeUser(1001, ...listAll(join(workspace.folder, 'live/web')));
     const cwd = join(workspace.folder, 'live/web');
     expect((await workspace.edgewise('validate .', { cwd, uid: 1001 })).stdout).toContain(NOT_USED);
     expect((await workspace.edgewise(`validate . --root ${workspace.folder}`, { cwd, uid: 1001 })).exitCode).toBe(0);
@@ -214,14 +214,14 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
     await mkdir(join(shared, '.git'));
     expect((await edgewise('validate manifests', { cwd, uid: ROOT })).stdout).toContain('is outside the repository');
     await rm(join(shared, '.git'), { recursive: true });
-    changeOwner(OTHER_USER, join(shared, 'rules.yaml'));
+    changeUser(OTHER_USER, join(shared, 'rules.yaml'));
     expect((await edgewise('validate manifests', { cwd })).stdout).toContain('is outside the repository');
   });
 
   it('is not asked for the stacks beside the manifests', async () => {
     const workspace = await createWorkspaceBelowShared();
     await mkdir(join(workspace.shared, '.git'));
-    changeOwner(OTHER_USER, join(workspace.shared, '.git'));
+    changeUser(OTHER_USER, join(workspace.shared, '.git'));
     const context = { cwd: join(workspace.shared, 'build'), uid: ROOT };
     expect(findRepository(join(context.cwd, 'manifests'), context)).toBeUndefined();
     expect(listRootsOfPaths(['manifests'], context)).toEqual([context.cwd]);
@@ -231,7 +231,7 @@ describe.runIf(isRoot)('a repository of another user above the manifests', () =>
     const workspace = await createWorkspaceBelowShared();
     const { shared, write, edgewise } = workspace;
     await write({ 'node_modules/edgewise/schemas/manifest.schema.json': '{}', 'node_modules/.bin/edgewise': '' });
-    changeOwner(OTHER_USER, ...listAll(join(shared, 'node_modules')));
+    changeUser(OTHER_USER, ...listAll(join(shared, 'node_modules')));
     const cwd = join(shared, 'build');
     const env = { PATH: '' };
     const { stdout } = await edgewise('init other --name other --base-url embedded:', { cwd, env });
@@ -268,8 +268,8 @@ describe('a search upward', () => {
     const others = ['repository/read-changes.ts', 'repository/token-files.ts'];
     const expected = [
       'files/boundary.ts',
-      'files/owners.ts',
       'files/real-path.ts',
+      'files/trusted-users.ts',
       'manifest/load-upward.ts',
       ...others,
     ];

@@ -4,8 +4,8 @@ import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isOwnedByAnotherUser } from '../../src/files/owners.ts';
 import { readInput } from '../../src/files/read-input.ts';
+import { isOfAnotherUser } from '../../src/files/trusted-users.ts';
 import { writeToDeviceOrPipe } from '../../src/files/write-file.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from '../repository/tree.ts';
@@ -155,7 +155,7 @@ describe.runIf(isRoot)('a file of another user in a folder that every user can w
     ['the policies of validate', 'validate edgewise.yaml --policies shared/theirs', policy, {}],
     ['the API key', 'plan edgewise.yaml', 'dev', { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'shared/theirs' }],
     ['certificate authorities', 'plan edgewise.yaml --ca-file shared/theirs', PEM, {}],
-  ])('is read with one warning that names its owner: %s', async (_, line, text, env) => {
+  ])('is read with one warning that names its user: %s', async (_, line, text, env) => {
     const workspace = await createWorkspace({ 'edgewise.yaml': EDGE });
     const theirs = await createSharedFolder(workspace, (path) => writeFile(path, text));
     const { stderr, stdout } = await workspace.edgewise(`${line} --format json`, { uid: 0, env });
@@ -231,13 +231,13 @@ describe.runIf(isRoot)('a file of another user in a folder that every user can w
     ['a file of the user', 0, 0o1777, '.'],
     ['a file of root', 1000, 0o1777, '.'],
     ['in the folder in which the command runs', NOBODY, 0o1777, 'shared/theirs'],
-  ])('is used without a warning if it is %s', async (_, owner, mode, cwd) => {
+  ])('is used without a warning if it is %s', async (_, user, mode, cwd) => {
     const workspace = await createWorkspace();
     const theirs = await createSharedFolder(workspace, (path) => mkdir(path));
     await workspace.write({ 'shared/theirs/edgewise.yaml': EDGE });
     await chmod(join(workspace.folder, 'shared'), mode);
-    chownSync(theirs, owner === NOBODY ? NOBODY : 0, 0);
-    const at = { uid: owner === NOBODY ? 0 : owner, cwd: join(workspace.folder, cwd) };
+    chownSync(theirs, user === NOBODY ? NOBODY : 0, 0);
+    const at = { uid: user === NOBODY ? 0 : user, cwd: join(workspace.folder, cwd) };
     const path = cwd === '.' ? 'shared/theirs' : '.';
     expect(await workspace.edgewise(`plan ${path} -o ${workspace.folder}/plan.json`, at)).toMatchObject({
       exitCode: 0,
@@ -245,7 +245,7 @@ describe.runIf(isRoot)('a file of another user in a folder that every user can w
     });
   });
 
-  it('is used without a warning in a folder of its owner that others cannot write to, as in a container', async () => {
+  it('is used without a warning in a folder of its user that others cannot write to, as in a container', async () => {
     const workspace = await createWorkspace({ 'mounted/edgewise.yaml': EDGE });
     for (const path of ['mounted', 'mounted/edgewise.yaml']) chownSync(join(workspace.folder, path), NOBODY, NOBODY);
     expect(await workspace.edgewise('plan mounted', { uid: 0 })).toMatchObject({ exitCode: 0, stderr: '' });
@@ -275,12 +275,12 @@ describe('a file that is read', () => {
   });
 });
 
-describe('a file of another owner', () => {
-  it('belongs neither to the user, nor to root, nor to the owner of the folder', () => {
+describe('a file of another user', () => {
+  it('belongs neither to the user, nor to root, nor to the user of the folder', () => {
     const path = join(tmpdir(), 'x');
-    expect(isOwnedByAnotherUser(path, { uid: NOBODY }, 1000)).toBe(true);
-    expect(isOwnedByAnotherUser(path, { uid: 1000 }, 1000)).toBe(false);
-    expect(isOwnedByAnotherUser(path, { uid: 0 }, 1000)).toBe(false);
-    expect(isOwnedByAnotherUser(path, { uid: NOBODY }, undefined)).toBe(false);
+    expect(isOfAnotherUser(path, { uid: NOBODY }, 1000)).toBe(true);
+    expect(isOfAnotherUser(path, { uid: 1000 }, 1000)).toBe(false);
+    expect(isOfAnotherUser(path, { uid: 0 }, 1000)).toBe(false);
+    expect(isOfAnotherUser(path, { uid: NOBODY }, undefined)).toBe(false);
   });
 });

@@ -11,14 +11,14 @@ import { commitAll, git, toRepository } from '../repository/tree.ts';
 
 const OTHER_USER = 65_534;
 const isRoot = process.getuid?.() === 0;
-/** A configuration of git that trusts no repository of another owner. */
+/** A configuration of git that trusts no repository of another user. */
 const NO_EXCEPTION = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_SYSTEM: '/dev/null',
   PATH: process.env['PATH'] ?? '',
 };
 
-function changeOwner(folder: string): void {
+function changeUser(folder: string): void {
   for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
     lchownSync(join(folder, name), OTHER_USER, OTHER_USER);
 }
@@ -49,7 +49,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
   it('is not asked and runs no program when a plan is written below it', async () => {
     const { folder, write, edgewise } = await createTrap();
     await write({ 'build/manifests/edgewise.yaml': STACK });
-    changeOwner(join(folder, '.git'));
+    changeUser(join(folder, '.git'));
     await chmod(folder, 0o1777);
     const cwd = join(folder, 'build');
     for (const _ of [1, 2]) {
@@ -66,7 +66,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     const cwd = join(folder, 'repository');
     commitAll(cwd);
     await edgewise('plan manifests -o plan.json', { cwd });
-    changeOwner(cwd);
+    changeUser(cwd);
     for (const line of ['plan manifests -o plan.json', 'stacks manifests --changed-since HEAD']) {
       const { exitCode, stderr } = await edgewise(line, { cwd, env: NO_EXCEPTION });
       expect(stderr).toContain(`git refuses ${cwd}, because the repository belongs to another user.`);
@@ -90,7 +90,7 @@ describe.runIf(isRoot)('a repository of another user', () => {
     const { folder, write } = await createWorkspace(toRepository(1));
     commitAll(folder);
     await write({ gitconfig: `[safe]\n\tdirectory = ${folder}\n` });
-    changeOwner(folder);
+    changeUser(folder);
     await expect(
       isTracked(join(folder, 'live/s00/edgewise.yaml'), folder, { cwd: folder, env: NO_EXCEPTION }),
     ).rejects.toThrow('git refuses');

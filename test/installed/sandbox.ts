@@ -52,8 +52,8 @@ export function createSandbox(files: Readonly<Record<string, string>> = {}, env:
   return { root, home, work, temporary, env: { PATH: `${dirname(EDGEWISE)}:${BIN}:/usr/bin:/bin`, ...own, ...env } };
 }
 
-/** Makes the user of the program the owner of the sandbox's files. Permissions do not stop root, so root runs it as another user. */
-export function asOwner({ root }: Sandbox): StartOptions {
+/** Makes the user of the program that of the sandbox's files. Permissions do not stop root, so root runs it as another user. */
+export function asUserOfFiles({ root }: Sandbox): StartOptions {
   if (!IS_ROOT) return {};
   for (const path of ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })])
     lchownSync(join(root, path), NOBODY, NOBODY);

@@ -10,7 +10,7 @@ import { toStack } from '../repository/tree.ts';
 import { readOnlyStack } from '../results.ts';
 import { listNewSyntax } from './imports.ts';
 import {
-  asOwner,
+  asUserOfFiles,
   BIN,
   copyProgram,
   createSandbox,
@@ -78,7 +78,7 @@ const FAILURES: readonly Failure[] = [
     name: 'a program that the user may not read',
     arrange: (sandbox) => {
       for (const part of listParts(copyProgram(sandbox))) chmodSync(part, 0o000);
-      return asOwner(sandbox);
+      return asUserOfFiles(sandbox);
     },
   },
   {
@@ -155,7 +155,7 @@ describe('an input that provides nothing', () => {
 
 it('names a working folder that the user may not read, with a remedy', async () => {
   const sandbox = createSandbox(FILES, ENV);
-  const start = asOwner(sandbox);
+  const start = asUserOfFiles(sandbox);
   chmodSync(sandbox.work, 0o000);
   const { exitCode, stdout, stderr } = await runLine(sandbox, 'edgewise plan --format json', start);
   expect(stderr).toMatch(/^error\[file-unreadable\]: .* cannot be read: permission denied\n {2}help: /);

@@ -570,7 +570,7 @@ export const BROKEN_PROMISES = {
     from: 'FILE_MODE = 0o600',
     to: 'FILE_MODE = 0o644',
     test: 'apply/token-sinks',
-    title: 'is created if it is missing, and gets one file for each credential, readable by its owner only',
+    title: 'is created if it is missing, and gets one file for each credential, readable by its user only',
   },
   'a new resource without its mark stays': {
     file: 'src/apply/perform-write.ts',

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, resolve, sep } from 'node:path';
-import { findFileUpward } from '../../files/owners.ts';
+import { findFileUpward } from '../../files/trusted-users.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
 import type { Context } from '../context.ts';
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { ExportFile } from '../../export/layout.ts';
 import { findRepository, resolveWritePath, type WriteBoundary } from '../../files/boundary.ts';
-import { findFileUpward } from '../../files/owners.ts';
+import { findFileUpward } from '../../files/trusted-users.ts';
 import { createFolder, describeWriteError, exists, replaceFile } from '../../files/write-file.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../model/secrets.ts';
 import { StackError } from '../../model/user-errors.ts';

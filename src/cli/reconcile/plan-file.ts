@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { createStrangerSearch } from '../../files/owners.ts';
 import { describeFileError, isFileError, isOverBudget, readInput } from '../../files/read-input.ts';
+import { createStrangerSearch } from '../../files/trusted-users.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Locate } from '../../model/place.ts';

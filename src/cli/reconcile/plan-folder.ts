@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isBelow } from '../../files/boundary.ts';
 import { isTemporaryName } from '../../files/file-names.ts';
-import { isOwnedByAnotherUser } from '../../files/owners.ts';
+import { isOfAnotherUser } from '../../files/trusted-users.ts';
 import { createFolder, removeFile } from '../../files/write-file.ts';
 import { isResourceName } from '../../model/address.ts';
 import { getErrorMessage } from '../../model/errors.ts';
@@ -47,7 +47,7 @@ async function makeFolder(folder: string, context: FolderContext): Promise<void>
   }
   // Another user could otherwise choose which files are removed.
   const path = resolve(context.cwd, folder);
-  if (isOwnedByAnotherUser(path, await lstat(path), context.uid))
+  if (isOfAnotherUser(path, await lstat(path), context.uid))
     throw new StackError(`${folder} belongs to another user.`, {
       reason: 'invalid',
       remedy: 'Name another folder. Nothing was written.',

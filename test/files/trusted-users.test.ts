@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkPathDepth } from '../../src/files/boundary.ts';
-import { findFileUpward } from '../../src/files/owners.ts';
+import { findFileUpward } from '../../src/files/trusted-users.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'edgewise-owners-'));
+  folder = mkdtempSync(join(tmpdir(), 'edgewise-users-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -3,14 +3,14 @@ import { dirname, join, resolve } from 'node:path';
 import { findStats, listAncestors, resolveLinks } from './real-path.ts';
 
 /**
- * Whose files edgewise uses. A file that the user names is used, whoever owns it, but not in silence if another user put
+ * Whose files edgewise uses. A file that the user names is used, also that of another user, but not in silence if another user put
  * it into a folder such as `/tmp`; a plan is not used then. A file that edgewise finds by itself, in the folders above the
  * manifests, must belong to a trusted user, and so must each folder on the way. Systems without user ids, such as
  * Windows, have no such checks.
  */
 
 /** Which folder counts as that of the manifests, and for which user. */
-export interface OwnerContext {
+export interface UserContext {
   readonly cwd: string;
   /** The folder that `--root` names. Absent: the repository of each path on the command line. */
   readonly root?: string | undefined;
@@ -21,7 +21,7 @@ export interface OwnerContext {
 }
 
 /** Users with power over a folder that the user named. Others must not gain it through files that edgewise finds. */
-export interface TrustedOwners {
+export interface TrustedUsers {
   readonly uids: ReadonlySet<number>;
   /**
    * Whether every user can already replace the manifests, because their folder is open to all and not sticky. Then the
@@ -31,15 +31,15 @@ export interface TrustedOwners {
 }
 
 /**
- * Returns the users that edgewise trusts for manifests in a folder: the user that runs it, root, the owner of the folder,
- * and the owner of `--root`. `undefined` on a system without user ids.
+ * Returns the users that edgewise trusts for manifests in a folder: the user that runs it, root, the user of the folder,
+ * and that of `--root`. `undefined` on a system without user ids.
  */
-export function createTrustedOwners(folder: string, { cwd, root, uid }: OwnerContext): TrustedOwners | undefined {
+export function createTrustedUsers(folder: string, { cwd, root, uid }: UserContext): TrustedUsers | undefined {
   if (uid === undefined) return undefined;
   const named = findNearestStats(resolve(cwd, folder));
-  const owners = [named, root === undefined ? undefined : findNearestStats(resolve(cwd, root))];
+  const chosen = [named, root === undefined ? undefined : findNearestStats(resolve(cwd, root))];
   return {
-    uids: new Set([uid, ROOT, ...owners.flatMap((stats) => (stats === undefined ? [] : [stats.uid]))]),
+    uids: new Set([uid, ROOT, ...chosen.flatMap((stats) => (stats === undefined ? [] : [stats.uid]))]),
     isOpen: named !== undefined && isOpen(named) && !isSticky(named),
   };
 }
@@ -49,7 +49,7 @@ export function createTrustedOwners(folder: string, { cwd, root, uid }: OwnerCon
  * message, the text follows the path. `undefined` if edgewise uses it, or if it does not exist. A symbolic link must be
  * trusted, and so must its target.
  */
-export function findDistrust(path: string, trusted: TrustedOwners | undefined): string | undefined {
+export function findDistrust(path: string, trusted: TrustedUsers | undefined): string | undefined {
   if (trusted === undefined) return undefined;
   const [link, target] = [findStats(path), findStats(path, statSync)];
   const stranger = [link, target].find((stats) => stats !== undefined && !trusted.uids.has(stats.uid));
@@ -59,7 +59,7 @@ export function findDistrust(path: string, trusted: TrustedOwners | undefined): 
 }
 
 export const DISTRUST_REMEDY =
-  'What edgewise finds above the manifests must belong to you, to root or to the owner of the manifests, in folders that not every user can write to. Move the manifests elsewhere, or use --root to name the folder above which edgewise looks for nothing.';
+  'What edgewise finds above the manifests must belong to you, to root or to the user of the manifests, in folders that not every user can write to. Move the manifests elsewhere, or use --root to name the folder above which edgewise looks for nothing.';
 
 /** A file or folder that is not trusted, and why. In a message, `finding` follows the path. */
 export interface Distrust {
@@ -76,12 +76,12 @@ export interface FolderSearch {
 
 /**
  * Lists a folder and those above it, up to the first that is not trusted. The only search upward: what is found in other
- * folders is not used. Folders that the user chose (the given one, the working folder, `--root`) are visited whoever owns
- * them. Check the files found in them with `findDistrust`.
+ * folders is not used. Folders that the user chose (the given one, the working folder, `--root`) are visited, also
+ * those of other users. Check the files found in them with `findDistrust`.
  */
-export function searchUpward(start: string, context: OwnerContext): FolderSearch {
+export function searchUpward(start: string, context: UserContext): FolderSearch {
   const { cwd, root } = context;
-  const trusted = createTrustedOwners(start, context);
+  const trusted = createTrustedUsers(start, context);
   const named = [start, cwd, ...(root === undefined ? [] : [root])].map((folder) => resolve(cwd, folder));
   const folders: string[] = [];
   for (const folder of listAncestors(resolve(cwd, start))) {
@@ -93,8 +93,8 @@ export function searchUpward(start: string, context: OwnerContext): FolderSearch
 }
 
 /** Returns the nearest file with a relative path, such as `node_modules/.bin/edgewise`, in a folder or above it. */
-export function findFileUpward(start: string, path: string, context: OwnerContext): string | undefined {
-  const trusted = createTrustedOwners(start, context);
+export function findFileUpward(start: string, path: string, context: UserContext): string | undefined {
+  const trusted = createTrustedUsers(start, context);
   const { folders } = searchUpward(start, context);
   const parts = path.split('/');
   const found = folders.find((folder) => findStats(join(folder, path)) !== undefined);
@@ -105,17 +105,13 @@ export function findFileUpward(start: string, path: string, context: OwnerContex
 
 /**
  * Whether the file at `path` belongs to a user other than `uid`, the current user. Such a user can read and replace the
- * file. False for files of root. Also false for files whose folder has the same owner, because in a container, a
+ * file. False for files of root. Also false for files whose folder has the same user, because in a container, a
  * mounted folder of the host and its files may belong to another user. `uid` is `undefined` on systems without user
  * ids.
  */
-export function isOwnedByAnotherUser(
-  path: string,
-  { uid: owner }: Pick<Stats, 'uid'>,
-  uid: number | undefined,
-): boolean {
-  if (uid === undefined || owner === uid || owner === ROOT) return false;
-  return findStats(dirname(path), statSync)?.uid !== owner;
+export function isOfAnotherUser(path: string, { uid: user }: Pick<Stats, 'uid'>, uid: number | undefined): boolean {
+  if (uid === undefined || user === uid || user === ROOT) return false;
+  return findStats(dirname(path), statSync)?.uid !== user;
 }
 
 /** Whether the file at `path` belongs to `uid`, the current user. True on systems without user ids. */
@@ -139,10 +135,10 @@ function listPathParts(path: string): readonly string[] {
   return [...listAncestors(path), ...listAncestors(resolveLinks(path))];
 }
 
-/** Returns the other user who owns a file or folder in a folder that all users can write to. */
+/** Returns the other user whose file or folder is in a folder that all users can write to. */
 function findReplacer(path: string, uid: number | undefined): number | undefined {
   const found = findStats(path);
-  const isReplaceable = found !== undefined && isOwnedByAnotherUser(path, found, uid) && isOpenToAll(dirname(path));
+  const isReplaceable = found !== undefined && isOfAnotherUser(path, found, uid) && isOpenToAll(dirname(path));
   return isReplaceable ? found.uid : undefined;
 }
 
@@ -151,7 +147,7 @@ function findReplacer(path: string, uid: number | undefined): number | undefined
  * that user decides the content of the file. Folders that the user chose (the working folder, `--root`, and those above
  * them) do not count. Looks at each folder once.
  */
-export function createStrangerSearch({ cwd, root, uid }: OwnerContext): (path: string) => Distrust | undefined {
+export function createStrangerSearch({ cwd, root, uid }: UserContext): (path: string) => Distrust | undefined {
   const chosen = new Set([cwd, ...(root === undefined ? [] : [resolve(cwd, root)])].flatMap(listPathParts));
   const known = new Map<string, number | undefined>();
   const find = (path: string): number | undefined => {
@@ -176,7 +172,7 @@ function isOpen({ mode }: Stats): boolean {
 }
 
 /** In a sticky folder such as `/tmp`, a user can replace only their own files. */
-/** Whether a user cannot replace a file: in a sticky folder, only root and the owners of the file and the folder can. */
+/** Whether a user cannot replace a file: in a sticky folder, only root and the users of the file and the folder can. */
 export function isKeptBySticky(file: Stats, folder: Stats, uid: number | undefined): boolean {
   return isSticky(folder) && uid !== undefined && ![file.uid, folder.uid, ROOT].includes(uid);
 }

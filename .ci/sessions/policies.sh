@@ -13,7 +13,7 @@ apiVersion: edgewise/v1
 kind: TCPEdge
 metadata:
   name: orders
-  labels: { owner: shop }
+  labels: { team: shop }
 spec:
   hostports: ["1.tcp.example.net:20001"]
   backend: { backend_id: bkdhr_orders }

@@ -22,7 +22,7 @@ function createDocument(kind: string, name: string, parts: JsonObject): JsonObje
   return { apiVersion: MANIFEST_API_VERSION, kind, metadata: { name }, ...parts };
 }
 
-const POLICY = 'owners-are-labelled';
+const POLICY = 'teams-are-labelled';
 
 /** The examples of kinds that are not resources. */
 const EXAMPLES: Readonly<Record<string, JsonObject>> = {

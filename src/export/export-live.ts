@@ -587,8 +587,8 @@ function findReason(
   const address = toAddress(kind, mark.name);
   if (stack === undefined || !isOwnedBy(resource, stack)) return `it belongs to the stack ${mark.stack}, as ${address}`;
   if (isRefusalRecord(resource)) return `it only records that the service refused to create ${address} as requested`;
-  const owner = keptByAddress.get(address);
-  return owner === resource ? undefined : `it has the same mark as ${owner?.id}, ${address}`;
+  const first = keptByAddress.get(address);
+  return first === resource ? undefined : `it has the same mark as ${first?.id}, ${address}`;
 }
 
 /** The text of an exported document, and of the `Stack` document that it is validated with. */

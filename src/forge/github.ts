@@ -24,7 +24,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
     url: apiUrl,
     place: number === undefined ? repository : `pull request ${number} of ${repository}`,
     listComments: async () => {
-      const isOwn = await createOwnerTest(octokit);
+      const isOwn = await createAuthorTest(octokit);
       const comments = await octokit.paginate(octokit.rest.issues.listComments, { ...pull, per_page: 100 });
       return comments.filter(({ user }) => isOwn(user ?? null)).map(toCommentOrIssue);
     },
@@ -32,7 +32,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
     updateComment: async ({ id }, body) =>
       toCommentOrIssue((await octokit.rest.issues.updateComment({ ...where, comment_id: id, body })).data),
     listOpenIssues: async () => {
-      const isOwn = await createOwnerTest(octokit);
+      const isOwn = await createAuthorTest(octokit);
       const query = { ...where, state: 'open', direction: 'asc', per_page: 100 } as const;
       const issues = await octokit.paginate(octokit.rest.issues.listForRepo, query);
       return issues
@@ -82,7 +82,7 @@ const WORKFLOW_BOT = 'github-actions[bot]';
  * Returns a function that tests whether the account of the token wrote a comment or issue. Its marker does not prove
  * that, because other people and bots can write a marker too.
  */
-async function createOwnerTest(octokit: Octokit): Promise<(user: Author) => boolean> {
+async function createAuthorTest(octokit: Octokit): Promise<(user: Author) => boolean> {
   const own = (await findLogin(octokit)) ?? WORKFLOW_BOT;
   return (user) => user?.login === own && (user.type === 'Bot') === own.endsWith('[bot]');
 }

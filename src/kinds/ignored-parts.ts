@@ -6,7 +6,7 @@ import type { Kind } from './kind.ts';
 import { mapReferences, type Reference } from './references.ts';
 
 /**
- * A part of a spec that `lifecycle.ignore` leaves to another owner: a field, or one member of it (a key of a map, a
+ * A part of a spec that `lifecycle.ignore` leaves to others: a field, or one member of it (a key of a map, a
  * field of a module, a member of metadata). Written `field` or `field.member`; a member may contain dots.
  */
 interface IgnoredPart {
@@ -37,7 +37,7 @@ export function takeIgnoredParts(ignored: readonly string[], wanted: Spec, live:
   });
 }
 
-/** The paths that a mark records as managed by another owner when it was written. */
+/** The paths that a mark records as managed by others when it was written. */
 export function listIgnoredInMark(mark: Pick<Mark, 'fields'> | undefined): readonly string[] {
   return Object.entries(mark?.fields ?? {}).flatMap(([path, digest]) =>
     digest === IGNORED_FIELD_DIGEST ? [path] : [],

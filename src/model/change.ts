@@ -168,8 +168,8 @@ export interface Change {
   /** Whether the manifest sets `lifecycle.protect`. If so, the mark will record it. Not whether the live resource is protected. */
   readonly protect?: boolean;
   /**
-   * The owner of the resource, from the label or annotation that the Stack names. If there is no manifest, the owner
-   * comes from the mark, or else from the metadata. The mark records the owner unless the text is too long. Not to decide
+   * The team of the resource, from the label or annotation that the Stack names. If there is no manifest, the team
+   * comes from the mark, or else from the metadata. The mark records the team unless the text is too long. Not to decide
    * what a stack may change.
    */
   readonly owner?: string | undefined;

@@ -37,15 +37,15 @@ export interface Mark {
    */
   readonly retiring?: true;
   /**
-   * The owner when the mark was last written, so that reports can name the owner if the manifest was removed. Absent if no
-   * owner was set, or if the text was too long.
+   * The team when the mark was last written, so that reports can name the team if the manifest was removed. Absent if no
+   * team was set, or if the text was too long.
    */
   readonly owner?: string | undefined;
   /** The CI job that last wrote the mark: its commit and the URL of its page. For people, and never compared. */
   readonly by?: string;
   /**
    * Digests of the values that were last applied, by field. A field without a digest was applied with its default.
-   * `IGNORED_FIELD_DIGEST`: another owner managed the field, or the part of it that the key names, such as
+   * `IGNORED_FIELD_DIGEST`: others managed the field, or the part of it that the key names, such as
    * `backends.bkdhr_…`; the digest of a field does not contain such parts.
    */
   readonly fields: Readonly<Record<string, string>>;
@@ -206,7 +206,7 @@ export interface MarkDraft extends Omit<Mark, 'id' | 'by' | 'retires'> {
   readonly pending: JsonObject;
 }
 
-/** In a mark, this text replaces the digest of a field that another owner managed when the mark was written. */
+/** In a mark, this text replaces the digest of a field that others managed when the mark was written. */
 export const IGNORED_FIELD_DIGEST = '';
 
 /** Length of a field digest in a mark. 36 bits are enough against accidental matches, but not deliberate ones. */
@@ -312,7 +312,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark, reserved?:
 }
 
 /**
- * Renders the metadata of a resource in at most `maxBytes` bytes: without the pipeline, and then without the owner, if it
+ * Renders the metadata of a resource in at most `maxBytes` bytes: without the pipeline, and then without the team, if it
  * is longer with them. `undefined` if it is too long all the same. `longest`: see `reserveRoom`.
  */
 export function renderFittingMetadata(

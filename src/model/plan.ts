@@ -176,7 +176,7 @@ export interface Plan {
   readonly crossStackReferences?: Readonly<Record<Address, CrossStackReference>> | undefined;
   /** What needs a new id, for readers: others may have the old one. Not to be adopted. Absent if there is nothing. */
   readonly goneIds?: readonly GoneId[] | undefined;
-  /** The name of the label or annotation whose value is a resource's owner. For readers: the mark says whose a resource is. Not to find that. */
+  /** The name of the label or annotation whose value is a resource's team. For readers: the mark says whose a resource is. Not to find that. */
   readonly ownerLabel?: string | undefined;
   /** The salt of the digests in the changes. Absent if there are none. */
   readonly hiddenSalt?: string | undefined;

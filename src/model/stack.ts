@@ -71,7 +71,7 @@ export interface StackSettings {
   readonly guard: GuardSettings;
   readonly tokens: TokenSettings;
   readonly lint: LintSettings;
-  /** The name of the label or annotation whose value is a resource's owner. */
+  /** The name of the label or annotation whose value is a resource's team. */
   readonly ownerLabel?: string | undefined;
   /** Labels and annotations of the `Stack` document. */
   readonly labels: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export type FieldPath = readonly (string | number)[];
 export interface ResourceLifecycle {
   /** Whether the resource is protected: an apply never deletes, replaces or releases it. */
   readonly protect: boolean;
-  /** What another owner manages: fields, and members of fields (`backends.bkdhr_…`). See kinds/ignored-parts.ts. */
+  /** What others manage: fields, and members of fields (`backends.bkdhr_…`). See kinds/ignored-parts.ts. */
   readonly ignore: readonly string[];
   /** The id of the existing resource to adopt. `undefined` if none is adopted. */
   readonly adopt: string | undefined;

@@ -62,11 +62,11 @@ export function checkClaimsAgainstLive(
   const found = findConflicts([...wanted, ...held]).flatMap((claims) => {
     const resource = claims.findLast((claim) => claim.resource !== undefined)?.resource;
     if (resource === undefined) return [];
-    const owner = createClaimOwner(resource, byId.get(resource.id), context);
+    const claimant = createClaimant(resource, byId.get(resource.id), context);
     return claims.flatMap((claim) =>
       claim.decision === undefined || claim.holder === resource.id
         ? []
-        : listConflictOf(claim, claim.decision, owner, context),
+        : listConflictOf(claim, claim.decision, claimant, context),
     );
   });
   return {
@@ -83,11 +83,11 @@ function listKept(kind: Kind, resource: LiveResource, decision: ChangeDecision |
   return now.filter(({ key }) => final.has(key));
 }
 
-function createClaimOwner(
+function createClaimant(
   resource: LiveResource,
   decision: ChangeDecision | undefined,
   { stack, findTaker, kept }: ConflictContext,
-): ClaimOwner {
+): Claimant {
   const isOurs = isOwnedBy(resource, stack);
   const isOutsideTargets = isOurs && decision === undefined;
   return {
@@ -144,7 +144,7 @@ interface PlanClaim extends Claim, HeldClaim {
   readonly resource?: LiveResource | undefined;
 }
 
-interface ClaimOwner {
+interface Claimant {
   readonly resource: LiveResource;
   readonly isOurs: boolean;
   /** Whether the stack owns the resource, but the targets of the plan exclude it. */
@@ -163,35 +163,32 @@ interface FoundConflict extends ClaimConflict {
 function listConflictOf(
   { field, value, key }: Claim,
   decision: ChangeDecision,
-  owner: ClaimOwner,
+  claimant: Claimant,
   { isInRun = () => false }: ConflictContext,
 ): readonly FoundConflict[] {
   const { pair } = decision;
   const { desired, address } = pair;
-  const { resource } = owner;
+  const { resource } = claimant;
   if (desired === undefined) return [];
   // If `stack` is part of the run, it frees the value. Otherwise its manifests would still claim the value, and an
   // earlier check would have stopped both stacks.
-  const stack = owner.isOurs ? owner.taker : resource.mark?.stack;
+  const stack = claimant.isOurs ? claimant.taker : resource.mark?.stack;
   const isLate = stack !== undefined && isInRun(stack);
   return [
     {
       rule: 'claimed-elsewhere',
       address,
       isLate,
-      isByKept: owner.isByKept,
-      why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeOwner(resource)}${describeLostMark(resource, decision)}`,
-      remedy: isLate ? formatLateRemedy(owner, pair) : formatClaimRemedy(owner, pair),
+      isByKept: claimant.isByKept,
+      why: `${field} ${value} is claimed by ${resource.kind} ${resource.id}, ${describeStack(resource)}${describeLostMark(resource, decision)}`,
+      remedy: isLate ? formatLateRemedy(claimant, pair) : formatClaimRemedy(claimant, pair),
       place: desired.locate(['spec', ...chooseClaimPath(pair.kind, desired.spec, { field, key })]),
     },
   ];
 }
 
 /** A new resource of the same kind may be the other stack's resource, whose document has moved here. */
-function formatLateRemedy(
-  { resource: { kind, mark }, isOurs }: ClaimOwner,
-  { kind: own, desired, live }: ResourcePair,
-) {
+function formatLateRemedy({ resource: { kind, mark }, isOurs }: Claimant, { kind: own, desired, live }: ResourcePair) {
   if (isOurs || mark === undefined || desired === undefined || live !== undefined || kind !== own.name) return LATE;
   const value = { stack: mark.stack, name: mark.name };
   const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value });
@@ -206,7 +203,7 @@ function chooseClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'fi
   return listClaims(kind, spec).find((claim) => claim.key === key)?.path ?? [field];
 }
 
-function describeOwner({ kind, mark }: LiveResource): string {
+function describeStack({ kind, mark }: LiveResource): string {
   return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
@@ -218,7 +215,7 @@ function describeLostMark(holder: LiveResource, { action, pair: { kind }, form }
 }
 
 function formatClaimRemedy(
-  { resource, isOutsideTargets, isOurs, isByKept, taker }: ClaimOwner,
+  { resource, isOutsideTargets, isOurs, isByKept, taker }: Claimant,
   { desired, live }: ResourcePair,
 ): string {
   const { kind, id, mark } = resource;
@@ -236,12 +233,12 @@ function formatClaimRemedy(
 
 /**
  * The remedy if another stack owns the resource that has the claimed value. The resource may be in use, so to take it
- * without the consent of that stack's owner is the last option that the remedy names.
+ * without the consent of that stack's team is the last option that the remedy names.
  */
 function formatHandOverRemedy(desired: DesiredResource, { stack, name }: Mark) {
   const line = describeLifecycleLineToAdd(desired, { name: 'renamed_from', value: { stack, name } });
   return [
-    'Choose another value, or agree with the owner of that stack that its resource moves here.',
+    'Choose another value, or agree with the team of that stack that its resource moves here.',
     `For that, remove its document there, and ${line}`,
     `If ${stack} is the former name of this stack, write it into the metadata of the Stack: renamed_from: ${stack}`,
   ].join('\n');

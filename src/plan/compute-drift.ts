@@ -51,10 +51,10 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
       ...listValidityDangers({ kind: change.kind, ...validity }, { now, isStartSet }),
       ...listDangers(compared, beside ?? found),
     ];
-    const owner = change.owner ?? change.live?.mark?.owner;
+    const team = change.owner ?? change.live?.mark?.owner;
     return {
       ...compared,
-      owner,
+      owner: team,
       ...describeState(compared, { found, beside, isDue: isRetirement(change) && !pruned.has(change.address) }),
       ...(dangers.length > 0 && { driftDangers: dangers }),
       ...validity,

@@ -14,7 +14,7 @@ import { listChangedFields, pickNonNormalWrittenValues } from './writes.ts';
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
   readonly token?: PlannedTokenSink | undefined;
-  /** Name of the label or annotation whose value is the owner. */
+  /** Name of the label or annotation whose value is the team. */
   readonly ownerLabel?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createChange(
   const { pair, action, differences, reason, due, otherSpellings = [] } = decision;
   const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';
-  const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
+  const team = isTouched && ownerLabel !== undefined ? findTeam(pair, ownerLabel) : undefined;
   return {
     address,
     duplicateOf,
@@ -51,7 +51,7 @@ export function createChange(
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),
     retires,
     ...(isProtectedAfter(pair) && { protect: true }),
-    owner,
+    owner: team,
     ...(desired !== undefined && pickManifestFacts(desired, isTouched)),
   };
 }
@@ -75,10 +75,10 @@ function isProtectedAfter({ by, desired, live }: ResourcePair): boolean {
 }
 
 /**
- * Finds the owner of a resource in the labels and annotations of its manifest. If it has no manifest, finds the owner
+ * Finds the team of a resource in the labels and annotations of its manifest. If it has no manifest, finds the team
  * in the live mark, else in the live metadata.
  */
-function findOwner({ desired, live }: ResourcePair, label: string): string | undefined {
+function findTeam({ desired, live }: ResourcePair, label: string): string | undefined {
   if (desired !== undefined) return pickText(desired.labels, label) ?? pickText(desired.annotations, label);
   return live?.mark?.owner ?? pickText(live?.spec['metadata'], label);
 }
@@ -115,7 +115,7 @@ function pickDesired(decision: ChangeDecision): Pick<Change, 'desired' | 'sent' 
   };
 }
 
-/** The ignored paths, in the order of the table. Without the modules of another owner: no write touches them. */
+/** The ignored paths, in the order of the table. Without the modules of others: no write touches them. */
 function listIgnored({ kind, desired }: ChangeDecision['pair']): readonly string[] {
   const paths = (desired?.lifecycle.ignore ?? []).map((path) => ({ path, ...parseIgnoredPart(path) }));
   const touched = kind.role === 'owned' ? paths : paths.filter(({ member }) => member !== undefined);

@@ -116,8 +116,8 @@ function isSameTarget({ danger, from, to }: Danger, { findAddress }: DangerConte
   return danger === 'target-changed' && findAddress(String(from)) === to;
 }
 
-/** Adds to the danger of a changed target which resources of which stacks the two are. `owner`: of the changed resource. */
-type DescribeTargets = (fact: Danger, owner: string | undefined) => Danger;
+/** Adds to the danger of a changed target which resources of which stacks the two are. `team`: of the changed resource. */
+type DescribeTargets = (fact: Danger, team: string | undefined) => Danger;
 
 function createDescribeTargets(stack: string, live: LiveState | undefined): DescribeTargets {
   let found: ReadonlyMap<string, LiveResource> | undefined;
@@ -125,14 +125,14 @@ function createDescribeTargets(stack: string, live: LiveState | undefined): Desc
     found ??= new Map([...(live?.resources.values() ?? [])].flat().map((one) => [one.id, one]));
     return found.get(String(id));
   };
-  return (fact, owner) => {
+  return (fact, team) => {
     if (fact.danger !== 'target-changed' || live === undefined) return fact;
     const [from, to] = [find(fact.from), find(fact.to)];
     const described = [describeTarget(fact.from, from, stack), describeTarget(fact.to, to, stack)];
     if (described.every((one) => one === undefined)) return fact;
     if (described.every((one) => one?.stack === stack)) return { ...fact, consequence: 'both of this stack' };
     const said = described.map((one, index) => one?.said ?? String([fact.from, fact.to][index])).join(' → ');
-    const other = describeOtherEnvironment({ from, to, stack, owner });
+    const other = describeOtherEnvironment({ from, to, stack, team });
     return { ...fact, consequence: other === undefined ? said : `${said}, ${other}` };
   };
 }
@@ -151,18 +151,18 @@ function describeTarget(
   return { said: `${live.kind}/${name} ${whose}`, stack };
 }
 
-/** Says that the new target belongs to another stack of another owner. `undefined` if it does not, or nothing says so. */
+/** Says that the new target belongs to another stack of another team. `undefined` if it does not, or nothing says so. */
 function describeOtherEnvironment({
   from,
   to,
   stack,
-  owner,
+  team,
 }: Readonly<Record<'from' | 'to', LiveResource | undefined>> & {
   readonly stack: string;
-  readonly owner: string | undefined;
+  readonly team: string | undefined;
 }): string | undefined {
   const [before, after] = [from?.mark, to?.mark];
-  const known = before?.owner ?? owner;
+  const known = before?.owner ?? team;
   if (after === undefined || after.stack === stack || after.stack === before?.stack) return undefined;
   if (after.owner === undefined || known === undefined || after.owner === known) return undefined;
   return `which is another environment: its owner is ${after.owner}, not ${known}`;
@@ -315,7 +315,7 @@ export function createDriftDangerList(
 ): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
   const describe = createDescribeTargets(stack, account);
   return (change, live) => {
-    const { kind: kindName, desired, ignored = [], live: before, owner = before?.mark?.owner } = change;
+    const { kind: kindName, desired, ignored = [], live: before, owner: team = before?.mark?.owner } = change;
     const kind = getKind(kindName);
     const names = new Set(listKnownDifferences(change).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;
@@ -329,7 +329,7 @@ export function createDriftDangerList(
     // Omits lockouts: a user who sees this report is not locked out.
     const facts = listResourceTransitionDangers(kind, { spec: expected }, { spec })
       .filter(({ danger, path }) => danger !== 'lockout' && lost.every((one) => one.path !== path))
-      .map((danger) => describe(danger, owner));
+      .map((danger) => describe(danger, team));
     const left = listUnknownRestrictions(kind, { live: spec, desired, ignored }).filter(
       ({ path }) => !facts.some((one) => one.path === path),
     );

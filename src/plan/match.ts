@@ -500,16 +500,16 @@ function isOffered(stack: string, ownership: Ownership): boolean {
 
 function explainRefusal(resource: DesiredResource, live: LiveResource, { stack }: Ownership): Diagnostic {
   const { id, mark } = live;
-  const owner = toAddress(resource.kind, mark?.name ?? '');
+  const address = toAddress(resource.kind, mark?.name ?? '');
   if (isOwnedBy(live, stack))
     return createMatchRefusal(resource, {
-      message: `${id} belongs to ${owner} of this stack`,
-      remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark?.name} instead.`,
+      message: `${id} belongs to ${address} of this stack`,
+      remedy: `If ${address} was renamed, use lifecycle.renamed_from: ${mark?.name} instead.`,
     });
   return createMatchRefusal(resource, {
-    message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
+    message: `${id} belongs to ${address} of the stack ${mark?.stack}`,
     remedy: [
-      'Agree with the owner of that stack that the resource moves here. Then remove its document there, and write here instead:',
+      'Agree with the team of that stack that the resource moves here. Then remove its document there, and write here instead:',
       `renamed_from: { stack: ${mark?.stack}, name: ${mark?.name} }`,
       `If that is the former name of this stack, write it into the metadata of the Stack: renamed_from: ${mark?.stack}`,
     ].join('\n'),

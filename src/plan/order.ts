@@ -226,19 +226,19 @@ interface Ordered {
  */
 function breakCycles(planned: readonly Planned[], dependencies: DependencyGraph): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
-  const owners = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
+  const plannedByWrite = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
   const listNeeds = (id: WriteId) => dependencies.of(id);
   for (;;) {
     const { ordered, circles } = sort(drafts.keys(), listNeeds);
     if (circles.length === 0) return { drafts, order: orderByLevels(ordered, { drafts, dependencies }) };
     for (const [first] of circles)
-      breakCycle([first, ...(findWay(first, first, listNeeds) ?? [])], { drafts, owners, dependencies });
+      breakCycle([first, ...(findWay(first, first, listNeeds) ?? [])], { drafts, plannedByWrite, dependencies });
   }
 }
 
 interface BreakContext {
   readonly drafts: Map<WriteId, DraftWrite>;
-  readonly owners: ReadonlyMap<WriteId, Planned>;
+  readonly plannedByWrite: ReadonlyMap<WriteId, Planned>;
   readonly dependencies: DependencyGraph;
 }
 
@@ -248,9 +248,9 @@ function breakCycle(cycle: readonly WriteId[], breaking: BreakContext): void {
 }
 
 /** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
-function deleteFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
+function deleteFirst(id: WriteId, { drafts, plannedByWrite, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
-  if (draft === undefined || !isDelete(draft) || owners.get(id)?.change.action !== 'replace') return false;
+  if (draft === undefined || !isDelete(draft) || plannedByWrite.get(id)?.change.action !== 'replace') return false;
   for (const needed of [...dependencies.of(id)]) if (isOfCreation(drafts.get(needed))) dependencies.remove(id, needed);
   return true;
 }
@@ -263,10 +263,10 @@ function isOfCreation(draft: DraftWrite | undefined): boolean {
  * Inserts, before the write `id`, a write that only frees unique values. Returns false if `id` frees none, or if the
  * inserted write exists already.
  */
-function vacateFirst(id: WriteId, { drafts, owners, dependencies }: BreakContext): boolean {
+function vacateFirst(id: WriteId, { drafts, plannedByWrite, dependencies }: BreakContext): boolean {
   const draft = drafts.get(id);
-  const owner = owners.get(id);
-  const vacate = draft && owner && isPatchOfFields(draft) ? createVacateWrite(owner, draft) : undefined;
+  const found = plannedByWrite.get(id);
+  const vacate = draft && found && isPatchOfFields(draft) ? createVacateWrite(found, draft) : undefined;
   if (vacate === undefined || drafts.has(vacate.id)) return false;
   drafts.set(vacate.id, vacate);
   dependencies.moveClaims(id, vacate.id);

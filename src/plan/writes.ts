@@ -357,7 +357,7 @@ function createMarkDraft(change: Change, stack: string): MarkDraft {
     ...pickFormerName(change, stack),
     ...pickAdopted(kind, change),
   };
-  return { ...draft, ...pickOwner(kind, draft, change.owner) };
+  return { ...draft, ...pickTeam(kind, draft, change.owner) };
 }
 
 /** The retirement that the mark of a live resource keeps until the old resource is deleted. */
@@ -397,16 +397,16 @@ function keepRefusal({ action, live }: Change): Pick<MarkDraft, 'refused'> {
   return isCreation({ action }) || live === undefined ? {} : { refused: findRefusal(live) };
 }
 
-/** The maximum length of an owner in a mark, even if the metadata has space for more. Names of teams are shorter. */
-const MAX_OWNER_BYTES = 64;
+/** The maximum length of a team in a mark, even if the metadata has space for more. Usual names are shorter. */
+const MAX_TEAM_BYTES = 64;
 
 /**
- * Returns the owner if it is short and fits into the metadata together with the user's own metadata. Otherwise omits
+ * Returns the team if it is short and fits into the metadata together with the user's own metadata. Otherwise omits
  * it: it is only information for readers, so the user's metadata has priority.
  */
-function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
+function pickTeam(kind: Kind, draft: MarkDraft, team: string | undefined): Pick<MarkDraft, 'owner'> {
   const type = kind.fields['metadata']?.type;
-  if (owner === undefined || computeUtf8ByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
+  if (team === undefined || computeUtf8ByteLength(team) > MAX_TEAM_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
   const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
   const { retires: _, ...rest } = draft;
@@ -414,10 +414,10 @@ function pickOwner(kind: Kind, draft: MarkDraft, owner: string | undefined): Pic
     ...rest,
     ...createLongestMarkReferences(kind),
     delivered: true,
-    owner,
+    owner: team,
     fields,
   });
-  return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner } : {};
+  return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner: team } : {};
 }
 
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */

@@ -104,7 +104,7 @@ function createViolations(findings: readonly PolicyFinding[]): readonly SafetyVi
         rule: 'policy',
         policy,
         message: `The policy ${policy} refuses ${rest.length} more resources.`,
-        remedy: `${CONSENT}. Change the manifests, or ask the owner of the policy.`,
+        remedy: `${CONSENT}. Change the manifests, or ask the author of the policy.`,
         addresses: rest.map(({ subject }) => subject.address),
         places: related,
       }),
@@ -121,7 +121,7 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
         code: 'policy-violated',
         severity: 'warning',
         message: `The policy ${policy} warns of ${rest.length} more resources.`,
-        remedy: 'Change the manifests, or ask the owner of the policy.',
+        remedy: 'Change the manifests, or ask the author of the policy.',
       }),
     ),
   ]);
@@ -130,7 +130,7 @@ function createWarnings(findings: readonly PolicyFinding[]): readonly Diagnostic
 function createPolicyDiagnostic(found: PolicyFinding): Diagnostic {
   const { code, severity = 'error', path, related } = found.finding;
   const { address, locate } = found.subject;
-  const remedy = 'Change the manifest, or ask the owner of the policy.';
+  const remedy = 'Change the manifest, or ask the author of the policy.';
   return { code, severity, message: formatMessage(found), remedy, address, place: locate(path), related };
 }
 
@@ -163,7 +163,7 @@ function createViolation(found: PolicyFinding): SafetyViolation {
     message: formatMessage(found),
     remedy: isFailure
       ? `${CONSENT}. Fix the policy, and add a case for it: see edgewise test-policy.`
-      : `${CONSENT}. Change the manifest, or ask the owner of the policy.`,
+      : `${CONSENT}. Change the manifest, or ask the author of the policy.`,
     addresses: [subject.address],
     places: [...(place === undefined ? [] : [{ message: 'the resource is here', place }]), ...(finding.related ?? [])],
   };

@@ -92,7 +92,7 @@ export const FINDING_RULES = {
   'take-over': 'The plan takes over resources of another stack, which needs consent.',
   'renamed-back': 'The plan renames a credential or certificate back, which needs an answer.',
   'rejected-write': 'The service will reject a write of the plan.',
-  'claimed-elsewhere': 'A resource of another owner has a unique value that the plan claims.',
+  'claimed-elsewhere': 'A resource outside of the stack has a unique value that the plan claims.',
   'value-exchange': 'Stacks exchange unique values, so each waits for another.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
@@ -185,7 +185,7 @@ export interface DangerLine {
   readonly part?: { readonly title: string; readonly anchor: string } | undefined;
   readonly group: DangerGroup;
   readonly address: string;
-  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
   /** One clause whose subject is the resource. */
   readonly said: Text;
   readonly place?: PlaceLink | undefined;
@@ -240,7 +240,7 @@ export interface EntriesBlock {
   readonly by: string;
   /** Whether the entries have different labels. If not, the heading says what the label says. */
   readonly hasLabels: boolean;
-  readonly hasOwners: boolean;
+  readonly hasTeams: boolean;
   /** Whether entries have `next`. */
   readonly hasNext: boolean;
   readonly entries: readonly Entry[];
@@ -263,7 +263,7 @@ export interface Entry {
   readonly label: string;
   readonly reason?: string | undefined;
   readonly isProtected: boolean;
-  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
   readonly dangerGroups: readonly DangerGroup[];
   /** Whether the user should look at it before approving. */
   readonly isHeeded: boolean;

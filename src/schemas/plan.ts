@@ -95,7 +95,7 @@ const mark = z.strictObject({
   replaces: optional(z.string()).describe('Id of the credential that this one replaced.'),
   retires: optional(retirement),
   retiring: optional(z.literal(true)).describe('Another resource has replaced this one.'),
-  owner: optional(z.string()).describe('Owner of the resource, as of its last write.'),
+  owner: optional(z.string()).describe('Team of the resource, as of its last write.'),
   fields: digests.describe('Digest of each field as last applied.'),
   refused,
   switches: optional(switches),
@@ -227,7 +227,7 @@ export const CHANGE_SCHEMA = z.strictObject({
   ),
   retires: optional(retirement),
   protect: optional(z.boolean()).describe('Whether the mark will record that the resource is protected.'),
-  owner: optional(z.string()).describe('Owner of the resource. The mark records it unless it is too long.'),
+  owner: optional(z.string()).describe('Team of the resource. The mark records it unless it is too long.'),
   labels: optional(namedTexts).describe('Labels of the manifest, for people and policies.'),
   annotations: optional(namedTexts).describe('Annotations of the manifest, for people and policies.'),
   place: optional(place).describe('For information: where the manifest starts.'),
@@ -345,7 +345,7 @@ export const PLAN_MEMBERS = z
       ),
     ).describe('For information: ids in manifests that no resource has any more, as after the account was emptied.'),
     ownerLabel: optional(z.string()).describe(
-      'For information: the label or annotation that names the owner of a resource.',
+      'For information: the label or annotation that names the team of a resource.',
     ),
     hiddenSalt: optional(z.string().regex(/^[\w-]{22}$/)).describe('Salt of each `hiddenDigest`.'),
     totals: z

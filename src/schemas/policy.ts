@@ -39,14 +39,14 @@ export const POLICY_SPEC_SCHEMA = z
     require: z
       .string()
       .min(1)
-      .meta({ examples: ['"owner" in labels', 'size(after.acl) > 0'] })
+      .meta({ examples: ['"team" in labels', 'size(after.acl) > 0'] })
       .describe(
         'CEL expression that must be true for each matching change. It can use change, before, after, labels, annotations, plan, stack and now.',
       ),
     message: z
       .string()
       .min(1)
-      .meta({ examples: [`\${change.address} has no owner.`] })
+      .meta({ examples: [`\${change.address} has no team.`] })
       .describe(
         `The text of the finding. A part in \`\${}\` is a CEL expression with the variables of \`require\`; \`$\${\` is a literal \`\${\`.`,
       ),

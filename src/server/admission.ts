@@ -33,7 +33,7 @@ export interface ApiKey {
   readonly key: string;
   /** The user or bot to which the key belongs. */
   readonly userId: string;
-  /** Whether the user may create credentials for other owners. */
+  /** Whether the user may create credentials for other users. */
   readonly isAdmin: boolean;
   readonly mayReportAbuse: boolean;
 }

@@ -409,11 +409,11 @@ const WEIGHTED_BACKEND_BEHAVIOUR: Behaviour = {
   showUpdate: (document, given) => ('backends' in given ? document : { ...document, backends: {} }),
 };
 
-/** A credential belongs to the caller. Only an admin may set another owner. */
+/** A credential belongs to the caller. Only an admin may set another user. */
 const CREDENTIAL_BEHAVIOUR: Behaviour = {
-  authorize: (caller, { owner_id: owner }) => {
-    if (owner === undefined || owner === caller.userId || caller.isAdmin) return;
-    throw new RequestError('only an admin may set owner_id to another owner', {
+  authorize: (caller, { owner_id: user }) => {
+    if (user === undefined || user === caller.userId || caller.isAdmin) return;
+    throw new RequestError('only an admin may set owner_id to another user', {
       code: 'forbidden',
       details: { field: 'owner_id' },
     });

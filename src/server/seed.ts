@@ -147,7 +147,7 @@ function createAttachment(service: Service, kind: Kind, spec: Spec): StoredResou
 function draftOwned(service: Service, { kind, resource, created }: Placed): StoredResource {
   const { id, created_at: _createdAt, deletable, state, ...fields } = resource;
   const asked = parseCreateBody(kind, fields);
-  const spec = getBehaviour(kind).complete?.(asked, OWNER, created) ?? asked;
+  const spec = getBehaviour(kind).complete?.(asked, SEED_KEY, created) ?? asked;
   refuseCrossFieldViolations(kind, spec);
   return {
     id: id === undefined ? service.identities.createId(kind.idPrefix, created) : String(id),
@@ -168,7 +168,7 @@ function seedDraft(service: Service, { kind, resource, created, stored }: Draft)
 }
 
 /** The API key of the user who is treated as the creator of a seed's resources. It has all rights. */
-const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
+const SEED_KEY: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
 
 function checkId(kind: Kind, id: string): void {
   if (kind.role === 'attached' || isIdOf({ prefixes: [kind.idPrefix] }, id)) return;

@@ -331,7 +331,7 @@ export const SETTINGS = {
   ...LINT_RULE_SETTINGS,
   ownerLabel: defineSetting({
     type: defineOpenText({ examples: ['team', 'example.net/owner'] }),
-    about: 'label or annotation that names the owner of a resource',
+    about: 'label or annotation that names the team of a resource',
     details: 'Plans show it beside the resource.',
     stack: 'owner_label',
   }),

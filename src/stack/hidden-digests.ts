@@ -94,9 +94,9 @@ function listHidden({ plan, evidence }: DigestedPlan, context: DigestContext): R
       const scalars = listScalars(desired.spec);
       const literals = scalars.filter(isConcealed).filter(({ template }) => template === undefined);
       const { labels, annotations, lifecycle } = desired;
-      const owner = [labels, annotations].flatMap((texts) => texts[plan.ownerLabel ?? ''] ?? []).slice(0, 1);
+      const team = [labels, annotations].flatMap((texts) => texts[plan.ownerLabel ?? ''] ?? []).slice(0, 1);
       // A value in normal form may contain a secret that it does not contain as it is written.
-      const more = [address, canonical(kind, desired.spec, AS_WRITTEN), ...lifecycle.ignore, ...owner];
+      const more = [address, canonical(kind, desired.spec, AS_WRITTEN), ...lifecycle.ignore, ...team];
       const redacted = listRedacted([scalars, more], secrets);
       if (literals.length + redacted.length === 0) return [];
       return [[address, { literals: revealAll(literals, secrets), redacted }] as const];

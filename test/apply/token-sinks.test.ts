@@ -143,7 +143,7 @@ describe('a token folder', () => {
     expect(await sink?.test()).toEqual(['The token folder tokens belongs to another user, who can replace its files.']);
   });
 
-  it('causes no warning if it belongs to its owner alone, or is created', async () => {
+  it('causes no warning if it belongs to its user alone, or is created', async () => {
     const { sinks } = await createSinks({ default: { directory: 'new/tokens' } });
     for (let time = 0; time < 2; time += 1) expect(await sinks.find('agent')?.test()).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe('a token folder', () => {
       const file = join(tokens, 'agent.token');
       await mkdir(tokens);
       const isOthers = what === 'a file of another user';
-      // In such a folder, only its owner can replace a file.
+      // In such a folder, only its user can replace a file.
       if (isOthers) await chmod(tokens, 0o1777);
       if (what === 'a folder') await mkdir(file);
       else if (what === 'a link') await symlink('/dev/null', file);
@@ -212,7 +212,7 @@ describe('a token command', () => {
     expect(await readFile(join(folder, 'seen'), 'utf8')).toBe('the-tokenthe-token');
   });
 
-  it('reads the token from a file without a name, which only its owner can read', async () => {
+  it('reads the token from a file without a name, which only its user can read', async () => {
     const script = `
       const { nlink, mode } = require('fs').fstatSync(0);
       console.error(nlink, (mode & 0o777).toString(8), require('fs').readdirSync('.'));
@@ -327,7 +327,7 @@ describe('the sinks of a run', () => {
     expect(both.find('other')).not.toBe(both.find('agent'));
   });
 
-  it('rescue a token to a new file that only its owner can read', async () => {
+  it('rescue a token to a new file that only its user can read', async () => {
     const { folder, sinks } = await createSinks({});
     await sinks.rescue.test();
     const file = (await sinks.rescue.deliver(AGENT, 'the-token')) ?? '';

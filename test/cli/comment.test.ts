@@ -97,14 +97,14 @@ describe('the open part of a comment on ten changes', () => {
     expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; has no backend; has no IP restriction');
     expect(row('second')).toContain('admits `ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     expect(row('agent')).toContain('may bind `bind:*.example.net` |');
-    // The line and the owner of each resource.
+    // The line and the team of each resource.
     const lines = AFTER.split('\n');
     const line = lines.findIndex((text) => text.includes('"name":"moved"')) + 1;
     expect(row('moved')).toContain(
       `[\`edgewise.yaml:${line}\`](https://github.test/acme/ingress/blob/${SHA}/edgewise.yaml#L${line})`,
     );
     expect(row('moved')).toContain('| moved-team |');
-    // A deleted resource has no manifest: its owner is in its mark.
+    // A deleted resource has no manifest: its team is in its mark.
     expect(row('gone')).toContain('| gone-team, as its metadata says |');
     // The result of the rehearsal, and the command.
     expect(view).toContain(
@@ -152,13 +152,13 @@ describe('the open part of a comment on ten changes', () => {
     }
   });
 
-  it.each(['text', 'html'])('shows the owner of a resource, as does %s', async (form) => {
+  it.each(['text', 'html'])('shows the team of a resource, as does %s', async (form) => {
     const { stdout } = await planTenChanges(form);
     expect(stdout).toContain('owner: moved-team');
     expect(stdout).toContain('owner: gone-team, as its metadata says');
   });
 
-  it('shows the owner of each resource in JSON', async () => {
+  it('shows the team of each resource in JSON', async () => {
     const { changes } = readOnlyStack((await planTenChanges('json')).stdout);
     const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
     expect(owners).toEqual(
@@ -170,7 +170,7 @@ describe('the open part of a comment on ten changes', () => {
   });
 });
 
-describe('the owner of a deleted resource', () => {
+describe('the team of a deleted resource', () => {
   const toEdges = (text: string) => `${STACK}${STAYS}${text}`;
   const readGone = async (before: string): Promise<string> => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toEdges(before) });

@@ -306,7 +306,7 @@ describe('export', () => {
       expect(await edgewise('plan manifests')).toMatchObject({ exitCode: 0 });
     });
 
-    it('refuses another owner, and begins a stack of its own below', async () => {
+    it('refuses another stack, and begins a stack of its own below', async () => {
       const { edgewise, folder } = await createImported();
       expect(await edgewise('export -o manifests --owner other')).toMatchObject({
         exitCode: 3,

@@ -40,6 +40,10 @@ const PHRASES = [
   ...['output form', 'form on stdout', 'mock server', 'interface in memory', 'embedded service'],
   ...['foreign resource', 'foreign reference', 'foreign stack', 'carried out', 'carries out', 'letting go'],
   ...['lets through', 'made twice', 'made anew'],
+  // Only stacks are owners.
+  ...['(?:an?other|its|their|both|any) owner', 'checks? of owner'],
+  'owners? of (?:(?:an?|the|this|that|each|one) )?(?:checkout|credential|deleted|file|folder|key|manifest|repository|snapshot|stack)',
+  'owners? of (?:(?:an?|the|this|that|each|one) )?polic(?:y|ies)',
 ];
 
 /** Ruled out everywhere, in addition to the glossary: they hide who does what. */
@@ -56,11 +60,23 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['takenFrom', 'the stack that a resource is taken over from'],
 ]);
 
+/** Names with the word owner, and who that is. A value of `owner_label` is a team everywhere but in these names, which are parts of formats. */
+const OWNERS: ReadonlyMap<string, string> = new Map([
+  ['countResourcesByOwner', 'counts by stack'],
+  ['findOwner', 'finds the stack of a resource'],
+  ['owner', 'a stack; in marks, plans and reports of drift, the team; at GitHub, the account of a repository'],
+  ['ownerLabel', 'in plans: the name of the label with the team'],
+  ['owner_id', 'of the interface: the user or bot of a credential'],
+  ['owner_label', 'in a Stack: the name of the label with the team'],
+  ['owners', 'the stacks that an apply takes resources over from'],
+]);
+
 /** Parts of texts that may have a ruled-out word, and why. */
 const EXCERPTS: ReadonlyMap<string, string> = new Map([
   ['name: nobody', 'a name in an example'],
   ['"nobody"', 'the same'],
   ['`team: nobody`', 'the same'],
+  ['its owner is', 'the value of the label that `owner_label` names'],
 ]);
 
 /** The words that the last column of the glossary rules out, without terms of the first. */
@@ -294,6 +310,17 @@ describe('names within files', () => {
     // git, HTML and Terraform have attributes.
     const isRuledOut = (name: string) => findRuledOut(toWords(name).replace(/\battributes?\b/gi, '')).length > 0;
     expect([...names].filter((name) => !NAMES.has(name) && isRuledOut(name))).toEqual([]);
+  });
+
+  it('have the word owner for stacks only, and each exception is used', () => {
+    const schemas = globSync('schemas/**/*.json').map((file): unknown => JSON.parse(readFileSync(file, 'utf8')));
+    const names = new Set([
+      ...globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ text }) => text)),
+      ...NAMES_OF_SOURCES.flatMap(({ exported, members }) => [...exported, ...members]),
+      ...listSchemaNames(schemas),
+    ]);
+    const found = [...names].filter((name) => /\bowners?\b/i.test(toWords(name)));
+    expect(found.sort()).toEqual([...OWNERS.keys()].sort());
   });
 
   it('have one meaning in a file if they are a bare participle', () => {

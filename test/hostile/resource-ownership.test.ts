@@ -6,7 +6,7 @@ import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 import { readOnlyStack } from '../results.ts';
 
-/** A mark decides which stack owns a resource. Each member of this table is a live resource, and every command must agree on its owner. */
+/** A mark decides which stack owns a resource. Each member of this table is a live resource, and every command must agree on which. */
 
 const POOL = { backends: { bkdhr_a: 1 } };
 

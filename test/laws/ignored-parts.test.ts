@@ -27,7 +27,7 @@ const [FIRST, SECOND, THIRD] = [
 ];
 const IDS = { edge_id: 'edghts_2k9XLPDYGXNLtxcTVgVsKTFzfRt', id: 'edghtsrt_2k9XLQdTnSXvQJzqDPzZxhCBmHm' };
 
-/** A field with one member that another owner manages. Each value is a member: [theirs, ours]. */
+/** A field with one member that others manage. Each value is a member: [theirs, ours]. */
 interface Shared {
   readonly kind: string;
   readonly field: string;

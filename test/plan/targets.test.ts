@@ -28,7 +28,7 @@ async function listTargets(world: World, stack: readonly TestResource[]) {
 }
 
 describe('an edge that refers to another pool', () => {
-  it('names a pool of another stack, and says that its owner differs', async () => {
+  it('names a pool of another stack, and says that its team differs', async () => {
     const world = new World();
     const own = await createPool(world, { stack: 'stack.under_test', name: 'blue', owner: 'prod', fields: {} });
     const other = await createPool(world, { stack: 'qa', name: 'pool', owner: 'qa-team', fields: {} });

@@ -41,7 +41,7 @@ describe('a policy', () => {
   it.each<[string, readonly string[]]>([
     ['true', ['create', 'update', 'replace', 'delete', 'take-over', 'adopt', 'release']],
     ['size(after.hostports) > 0', ['create', 'update', 'replace', 'take-over', 'adopt']],
-    ['"owner" in labels', ['create', 'update', 'replace', 'take-over', 'adopt']],
+    ['"team" in labels', ['create', 'update', 'replace', 'take-over', 'adopt']],
     ['size(before.hostports) > 0', ['update', 'replace', 'delete', 'take-over', 'adopt', 'release']],
     ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'take-over', 'adopt']],
   ])('without actions that requires %s is about %j', (require, expected) => {

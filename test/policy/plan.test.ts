@@ -39,7 +39,7 @@ describe('a policy among the manifests', () => {
         18 |   require: "\\"team\\" in labels"
            |            ^^^^^^^^^^^^^^^^^^^^
         19 |   message: "Say in the label team whose \${change.address} is."
-        help: No flag allows what a policy refuses. Change the manifest, or ask the owner of the policy.
+        help: No flag allows what a policy refuses. Change the manifest, or ask the author of the policy.
 
       + TCPEdge/a   create
           warning[no-backend]: no backend is enabled, so its traffic goes nowhere (edgewise.yaml:10:1)

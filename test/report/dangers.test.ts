@@ -176,10 +176,10 @@ const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
   ['will be released: it belongs to production', { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' }],
 ];
 
-/** The stack and the owner of each danger of a run. */
+/** The stack and the team of each danger of a run. */
 function listDangersOfStacks({ blocks }: Document): readonly (readonly [string | undefined, string | undefined])[] {
   const dangers = blocks.flatMap((block) => (block.block === 'dangers' ? block.dangers : []));
-  return dangers.map(({ part, owner }) => [part?.title, owner]);
+  return dangers.map(({ part, team }) => [part?.title, team]);
 }
 
 describe('a danger', () => {
@@ -392,7 +392,7 @@ describe('a run over many stacks', () => {
     expect(rows('live/reopen')).toEqual(['open (live/reopen)']);
   });
 
-  it('names both owners of one stack', () => {
+  it('names both teams of one stack', () => {
     const [mine] = toOwned('shop', open).changes;
     const [theirs] = toOwned('data', { ...open, address: 'TCPEdge/b' }).changes;
     if (mine === undefined || theirs === undefined) throw new Error('There are no changes');

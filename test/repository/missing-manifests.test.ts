@@ -208,7 +208,7 @@ describe('git', () => {
   describe.each<[string, (folder: string) => Promise<Readonly<Record<string, string>>>]>([
     ['is not installed', async () => ({ PATH: '/nowhere' })],
     [
-      'refuses the owner of the repository',
+      'refuses the user of the repository',
       async (folder) => {
         requireOrSkip('root, who can give files away', process.getuid?.() === 0);
         for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])

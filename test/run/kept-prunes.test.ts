@@ -66,7 +66,7 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([expect.stringContaining('DELETE /edges/tcp/')]);
   });
 
-  it('still deletes replaced resources: a credential with another owner, and an ingress with another domain', async () => {
+  it('still deletes replaced resources: a credential with another user, and an ingress with another domain', async () => {
     const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
     const toStackA = (domain: string, owner: string): string =>
       `${toStack('a', sink)}${toManifest('Credential', 'agent', { owner_id: owner })}${toManifest('AgentIngress', 'connect', { domain })}`;

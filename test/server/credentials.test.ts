@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getText } from './caller.ts';
 import { createTestServer, MEMBER } from './test-server.ts';
 
-describe('the owner of a credential', () => {
+describe('the user of a credential', () => {
   it('is the caller by default', async () => {
     const { callAs } = createTestServer();
     expect((await callAs('member')('POST', '/credentials', { body: {} })).body['owner_id']).toBe(MEMBER);

@@ -40,7 +40,7 @@ const CLAIMS: readonly Claiming[] = [
 ];
 
 describe('a claim', () => {
-  it.each(CLAIMS)('that is taken gets 409 with its owner: $field of $path', async (claim) => {
+  it.each(CLAIMS)('that is taken gets 409 with the resource that has it: $field of $path', async (claim) => {
     const { call } = createTestServer();
     const holder = await call('POST', claim.path, { body: claim.first });
     const { status, body } = await call('POST', claim.path, { body: claim.second });

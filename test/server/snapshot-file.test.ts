@@ -29,7 +29,7 @@ describe('a snapshot file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('contains the state of a server, for its owner only', async () => {
+  it('contains the state of a server, for its user only', async () => {
     const snapshot = createServer({ seed: { resources: { Credential: [{ description: 'é' }] } } }).snapshot();
     await writeSnapshotFile(file, snapshot);
     expect(await readSnapshotFile(file)).toEqual(snapshot);

@@ -58,7 +58,7 @@ export const CREDENTIAL = defineKind({
     ),
     owner_id: field(
       idOf('usr', 'bot'),
-      'User or bot that owns the credential. Only admins may name another owner than themselves.',
+      'User or bot of the credential. Only admins may name another user or bot than themselves.',
       {
         lifecycle: 'immutable',
         serviceDefault: true,

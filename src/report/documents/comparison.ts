@@ -57,7 +57,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
   )
     .filter(({ items }) => items.length > 0)
     .flatMap(({ part, other, ...group }) =>
-      createEntriesBlocks([group], { ...BY_ACTION, hasOwners: false }, (extra, number) =>
+      createEntriesBlocks([group], { ...BY_ACTION, hasTeams: false }, (extra, number) =>
         createExtraEntry(extra, { anchor: `${part}-${number}`, names, findPlace, other, heading: group.heading, say }),
       ),
     );

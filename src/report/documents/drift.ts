@@ -43,7 +43,7 @@ import { quoteIfNeeded, quoteText } from '../view/escape.ts';
 import { createHappenedFieldView, formatPathWithTargetName, formatShortField } from '../view/field-view.ts';
 import { toFinding, toRefusal } from '../view/finding-wording.ts';
 import { collectPlanAddressesById } from '../view/plan-headline.ts';
-import { formatOwner } from '../view/plan-wording.ts';
+import { formatTeam } from '../view/plan-wording.ts';
 import { redactDrift } from '../view/redact.ts';
 import {
   formatReadRequestsSentence,
@@ -80,8 +80,8 @@ export function createDriftDocument({ drift: whole }: DriftReport, options: Form
     const items = changes.filter((change) => change.state === state);
     return state === 'in-sync' || items.length === 0 ? [] : [{ heading: STATE_HEADINGS[state], items }];
   });
-  const hasOwners = shown.some((change) => formatOwner(change) !== undefined);
-  const by = { by: 'State', hasLabels: false, hasOwners, hasNext: true };
+  const hasTeams = shown.some((change) => formatTeam(change) !== undefined);
+  const by = { by: 'State', hasLabels: false, hasTeams, hasNext: true };
   const groups = createEntriesBlocks(states, by, (change, number) =>
     createEntry(change, { anchor: `${scope}resource-${number}`, names, findPlace, refused }),
   );
@@ -226,7 +226,7 @@ function createEntry(change: DriftedChange, context: DriftContext): Entry {
     label: STATE_LABELS[state],
     reason: said,
     isProtected: isProtected(change),
-    owner: formatOwner(change),
+    team: formatTeam(change),
     dangerGroups: driftDangers.map(({ group }) => group),
     isHeeded: true,
     describe,

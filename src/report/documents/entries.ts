@@ -49,7 +49,7 @@ import {
   type ResourceNames,
 } from '../view/field-view.ts';
 import { createPlaceLinks } from '../view/finding-wording.ts';
-import { formatOwner } from '../view/plan-wording.ts';
+import { formatTeam } from '../view/plan-wording.ts';
 import type { RepeatedNotes } from '../view/repeated-notes.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
@@ -101,8 +101,8 @@ export function listDangersBlocks(
 }
 
 export function createDangerLine(danger: DangerView, findPlace: FindPlaceLink): DangerLine {
-  const { group, address, owner, anchor } = danger;
-  return { group, address, owner, anchor, said: formatDanger(danger), place: findPlace(danger) };
+  const { group, address, team, anchor } = danger;
+  return { group, address, team, anchor, said: formatDanger(danger), place: findPlace(danger) };
 }
 
 /** The clause of a danger. Its values, and what it has in backticks, are code. */
@@ -173,7 +173,7 @@ export function createChangeEntry(share: ChangeShare, context: EntryContext): En
     label: formatAction(action),
     reason: isContinued ? undefined : formatReason(change),
     isProtected: isProtected(change) && !isContinued,
-    owner: formatOwner(change),
+    team: formatTeam(change),
     dangerGroups: dangers.map(({ group }) => group),
     isHeeded: action === 'delete' || action === 'replace' || (dangers.length > 0 && !isContinued),
     describe: () => describeChange(share, context),

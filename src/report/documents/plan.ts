@@ -152,7 +152,7 @@ function createChangeBlocks(
 ): readonly EntriesBlock[] {
   const repeated = findRepeatedNotes(changes);
   const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
-  return createEntriesBlocks(shares, { ...BY_ACTION, hasOwners: ownerLabel !== undefined }, (share, number) =>
+  return createEntriesBlocks(shares, { ...BY_ACTION, hasTeams: ownerLabel !== undefined }, (share, number) =>
     createChangeEntry(share, {
       anchor: `${scope}change-${number}`,
       names,

@@ -23,8 +23,8 @@ import {
   listRowIndexesInOrder,
   listStackDangers,
   listStackRows,
-  type StackOwnerDangers,
   type StackRow,
+  type StackTeamDangers,
   withErrorsOnce,
 } from '../view/run-wording.ts';
 import { formatReadRequestsSentence } from '../view/wording.ts';
@@ -136,9 +136,9 @@ interface RunContext {
   readonly options: FormatOptions;
 }
 
-function listDangersOfStacks(dangers: readonly StackOwnerDangers[], context: RunContext): readonly DangersBlock[] {
+function listDangersOfStacks(dangers: readonly StackTeamDangers[], context: RunContext): readonly DangersBlock[] {
   if (dangers.length === 0) return [];
-  const lines = dangers.flatMap(({ index, title, owner, dangers: found }): readonly DangerLine[] => {
+  const lines = dangers.flatMap(({ index, title, team, dangers: found }): readonly DangerLine[] => {
     const { anchor = '', document } = context.parts.find((part) => part.index === index)?.block ?? {};
     const part = context.run.parts[index];
     const findPlace = part === undefined ? () => undefined : createFinderOfPart(part, context.options);
@@ -147,7 +147,7 @@ function listDangersOfStacks(dangers: readonly StackOwnerDangers[], context: Run
     );
     return found.map((danger) => ({
       ...createDangerLine(danger, findPlace),
-      owner,
+      team,
       part: { title, anchor },
       entry: anchors.get(danger.address),
     }));

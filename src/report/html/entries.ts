@@ -2,7 +2,7 @@ import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Document, Entry, EntryDetails, Field, NextApply } from '../document.ts';
 import type { FieldValueLine } from '../view/field-view.ts';
-import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
+import { formatTeamNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 import { type Html, html, renderHtmlPlace, renderHtmlProse, renderHtmlText } from './node.ts';
 
@@ -57,7 +57,7 @@ ${[
   renderFacet('danger', 'Danger', createLabels(DANGER_GROUP_NAMES.filter((group) => dangers.has(group)))),
   renderFacet('group', first.by, new Map(entries.map(({ group, label }) => [group, label]))),
   renderFacet('kind', 'Kind', createLabels(entries.map(({ kind }) => kind).sort())),
-  renderFacet('owner', 'Owner', createLabels(entries.flatMap(({ owner }) => owner ?? []).sort())),
+  renderFacet('owner', 'Owner', createLabels(entries.flatMap(({ team }) => team ?? []).sort())),
   renderFacet('stack', 'Stack', createLabels(placed.flatMap(({ stack }) => stack ?? []))),
 ]}</div>
 `;
@@ -83,11 +83,11 @@ ${buttons}</fieldset>
 
 /** Entries of one resource have the same `data-key`, so that the page's script counts the resource once. */
 export function renderItem(entry: Entry, { isAllOpen, open }: OpenEntries): Html {
-  const { anchor, group, kind, dangerGroups, owner, address, id } = entry;
+  const { anchor, group, kind, dangerGroups, team, address, id } = entry;
   const details = entry.describe();
   const { fields, lost, next } = details;
   const size = fields.length + lost.length + (next?.fields.length ?? 0);
-  const attributes = html`class="item ${group}" id="${anchor}" data-key="${address} ${id}" data-group="${group}" data-kind="${kind}"${dangerGroups.length === 0 ? '' : html` data-danger="${[...new Set(dangerGroups)].join(' ')}"`}${owner === undefined ? '' : html` data-owner="${owner}"`}`;
+  const attributes = html`class="item ${group}" id="${anchor}" data-key="${address} ${id}" data-group="${group}" data-kind="${kind}"${dangerGroups.length === 0 ? '' : html` data-danger="${[...new Set(dangerGroups)].join(' ')}"`}${team === undefined ? '' : html` data-owner="${team}"`}`;
   const inside = listInside(entry, details);
   if (inside.length === 0)
     return html`<div ${attributes}><div class="head">${renderEntryTitle(entry, '')}</div></div>\n`;
@@ -113,10 +113,10 @@ function renderEntryTitle({ glyph, address, id, label, reason, isProtected, isCo
 }
 
 /** The body of an entry. Empty if there is nothing to show in it. */
-function listInside({ address, owner, isContinued }: Entry, details: EntryDetails): readonly Html[] {
+function listInside({ address, team, isContinued }: Entry, details: EntryDetails): readonly Html[] {
   const { place, traits, dangers, notes, fields, lost, unchanged, next } = details;
   const isBare = fields.length + lost.length === 0;
-  const said = [...(owner === undefined || isContinued ? [] : [formatOwnerNote(owner)]), ...notes];
+  const said = [...(team === undefined || isContinued ? [] : [formatTeamNote(team)]), ...notes];
   return [
     ...dangers.map(renderDanger),
     ...(isBare ? traits.map((trait) => html`<p>${renderHtmlText(trait)}</p>\n`) : []),

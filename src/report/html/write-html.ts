@@ -18,7 +18,7 @@ import type {
 import { isEffort } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { findUnmentionedAddress, listLines, listUnmentionedAddresses } from '../view/finding-wording.ts';
-import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
+import { formatApplyCommandLead, formatTeamNote } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { createOpenEntries, type OpenEntries, renderFilter, renderItem } from './entries.ts';
 import { type Html, html, renderHtmlPlace, renderHtmlProse, renderHtmlText } from './node.ts';
@@ -172,10 +172,10 @@ ${counts.map(({ group, label: name, number }) => html`<li class="${group}${numbe
 `;
 }
 
-function renderDangerLine({ part, group, address, owner, said, place, entry }: DangerLine): Html {
+function renderDangerLine({ part, group, address, team, said, place, entry }: DangerLine): Html {
   const stack = part === undefined ? '' : html`<a href="#${part.anchor}">${part.title}</a>: `;
   const name = html`<code>${address}</code>`;
-  const whose = owner === undefined ? '' : html` <span class="detail">${formatOwnerNote(owner)}</span>`;
+  const whose = team === undefined ? '' : html` <span class="detail">${formatTeamNote(team)}</span>`;
   return html`${stack}<strong>${group}</strong> ${entry === undefined ? name : html`<a href="#${entry}">${name}</a>`} ${renderHtmlText(said)}${whose}${place === undefined ? '' : html` ${renderHtmlPlace(place)}`}`;
 }
 

@@ -84,13 +84,13 @@ interface TableContext {
 }
 
 function* listTableSections(entries: readonly Entry[], { diff, ...context }: TableContext): Generator<Section> {
-  const { hasLabels, hasNext, hasOwners } = context.block;
+  const { hasLabels, hasNext, hasTeams } = context.block;
   const heads = [
     ...(hasLabels ? [''] : []),
     'Resource',
     hasNext ? 'What happened' : 'What',
     ...(hasNext ? ['Next apply'] : []),
-    ...(hasOwners ? ['Owner'] : []),
+    ...(hasTeams ? ['Owner'] : []),
   ];
   yield { text: `${joinMarkdownCells(heads)}${joinMarkdownCells(heads.map(() => '---'))}`, weight: 'always' };
   for (const entry of entries) {
@@ -103,7 +103,7 @@ function* listTableSections(entries: readonly Entry[], { diff, ...context }: Tab
 
 function createRowSection(entry: Entry, details: EntryDetails, context: Omit<TableContext, 'diff'>): Section {
   const { block, room, hasLinks } = context;
-  const { glyph, address, id, isDuplicate, group, label, owner } = entry;
+  const { glyph, address, id, isDuplicate, group, label, team } = entry;
   const { place, next } = details;
   const hasDiff = details.fields.length + details.lost.length + (next?.fields.length ?? 0) > 0;
   const name = [
@@ -117,7 +117,7 @@ function createRowSection(entry: Entry, details: EntryDetails, context: Omit<Tab
     name,
     listWhat(entry, details, room),
     ...(block.hasNext ? [then] : []),
-    ...(block.hasOwners ? [[owner === undefined ? '' : toShortProse(owner)]] : []),
+    ...(block.hasTeams ? [[team === undefined ? '' : toShortProse(team)]] : []),
   ];
   const text = joinMarkdownCells(cells.map((lines) => lines.join('<br>')));
   return { text, weight: chooseWeight(group), names: [`row of resources: ${label}`, `rows of resources: ${label}`] };

@@ -163,8 +163,8 @@ function* listDangerSections({ count, dangers }: DangersBlock): Generator<Sectio
   yield { text: '\n', weight: 'always' };
 }
 
-function renderDangerItem({ part, group, address, owner, said, place, anchor }: DangerLine): string {
-  const whose = owner === undefined ? '' : ` (${toShortProse(owner)})`;
+function renderDangerItem({ part, group, address, team, said, place, anchor }: DangerLine): string {
+  const whose = team === undefined ? '' : ` (${toShortProse(team)})`;
   const lead = part === undefined ? '' : `**${toShortProse(part.title)}**${whose}: `;
   const name = `${renderCodeSpan(address)}${part === undefined ? whose : ''}`;
   const at = place === undefined ? '' : ` ${renderMarkdownPlace(place)}`;

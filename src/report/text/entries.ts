@@ -4,7 +4,7 @@ import { toPlainText } from '../document.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
 import type { FieldValueLine, FieldView } from '../view/field-view.ts';
-import { formatOwnerNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
+import { formatTeamNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatNameList, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 import {
   createPainter,
@@ -73,14 +73,14 @@ function computeLabelColumn(entries: readonly Entry[]): number {
 
 /** The title line of an entry, then its dangers and notes, then its fields, indented. */
 function renderEntry(entry: Entry, details: EntryDetails, layout: EntryLayout): readonly string[] {
-  const { owner, isContinued } = entry;
+  const { team, isContinued } = entry;
   const { dangers, notes, warnings, traits, unchanged, next } = details;
   const { width } = layout;
   const paint = createPainter(layout.color);
   const shown = listShownFields(details, layout);
   const isBare = details.fields.length + details.lost.length === 0;
   const warned = new Set(warnings);
-  const said = [...(owner === undefined || isContinued ? [] : [formatOwnerNote(owner)]), ...notes];
+  const said = [...(team === undefined || isContinued ? [] : [formatTeamNote(team)]), ...notes];
   return [
     ...renderTitle(entry, layout),
     ...renderDangers(dangers, layout),

@@ -20,7 +20,7 @@ import {
 import type { CommandLine, FormatOptions, TextStyleOptions } from '../report.ts';
 import { countColumns } from '../view/escape.ts';
 import { listPlaceLines, nameCalls } from '../view/finding-wording.ts';
-import { formatApplyCommandLead, formatOwnerNote } from '../view/plan-wording.ts';
+import { formatApplyCommandLead, formatTeamNote } from '../view/plan-wording.ts';
 import { listEntryLines } from './entries.ts';
 import { renderFindingLines, renderFindingTextLines } from './findings.ts';
 import { createPainter, isTooWide, padToWidth, wrapWithPrefix } from './layout.ts';
@@ -240,8 +240,8 @@ function listDangerLines({ blocks }: Document, { color, width }: TextStyleOption
   });
 }
 
-function formatDangerLine({ part, group, address, owner, said }: DangerLine): string {
-  const whose = owner === undefined ? '' : ` (${formatOwnerNote(owner)})`;
+function formatDangerLine({ part, group, address, team, said }: DangerLine): string {
+  const whose = team === undefined ? '' : ` (${formatTeamNote(team)})`;
   const start = part === undefined ? `${group}: ${address}${whose}` : `${part.title}${whose}: ${group}: ${address}`;
   return `${start} ${toPlainText(said)}`;
 }

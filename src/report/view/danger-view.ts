@@ -29,7 +29,7 @@ import {
   type ResourceNames,
   renderScalar,
 } from './field-view.ts';
-import { formatOwner } from './plan-wording.ts';
+import { formatTeam } from './plan-wording.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
 /** A danger as printable texts. */
@@ -51,8 +51,8 @@ export interface DangerView {
    * same `manifestPath`, so that both link to the same line.
    */
   readonly manifestPath?: string | undefined;
-  /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string;
+  /** Absent if neither the manifest nor the mark names a team. */
+  readonly team?: string;
   /** Unique in a report, and safe as a URL fragment. */
   readonly anchor: string;
 }
@@ -68,9 +68,9 @@ export function listDangerViews(
 ): readonly DangerView[] {
   const views = changes.flatMap((change) => {
     const { dangers = [], kind } = change;
-    const owner = formatOwner(change);
+    const team = formatTeam(change);
     const address = quoteIfNeeded(formatChangeAddress(change));
-    const whose = owner === undefined ? {} : { owner };
+    const whose = team === undefined ? {} : { team };
     return dangers.map((one) => {
       const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
       const clause = createClause(one, { kind: findKind(kind), change, names, tense });

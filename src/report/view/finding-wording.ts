@@ -177,7 +177,7 @@ export function findServiceErrorRemedy(error: Error, command?: string): string |
   if (error instanceof NetworkError && error.isUnsent) return 'Check the base URL, and whether the service runs.';
   if (!(error instanceof ApiError)) return undefined;
   const kind = findDeniedKind(error.response);
-  const [check, owner] = error.isAuthentication
+  const [check, place] = error.isAuthentication
     ? ['Check the API key and its permissions.', 'account']
     : ['Check the base URL.', 'service'];
   if (kind === undefined) return error.isAuthentication || error.response.status === 404 ? check : undefined;
@@ -186,7 +186,7 @@ export function findServiceErrorRemedy(error: Error, command?: string): string |
     command === 'export'
       ? `name the kinds to export:\nedgewise export ${others.join(' ')}`
       : `list the kinds that the stack uses in its Stack, and only those are read:\nspec: { kinds: [${others.join(', ')}] }`;
-  return `${check} If the ${owner} has no ${kind.title}, ${way}`;
+  return `${check} If the ${place} has no ${kind.title}, ${way}`;
 }
 
 /**

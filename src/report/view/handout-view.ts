@@ -49,8 +49,8 @@ function listUses(goneIds: readonly GoneId[]): readonly string[] {
 
 function formatReplaced({ id, address, stack }: GoneId): string {
   if (address === undefined) return `${quoteIfNeeded(id)}, which no manifest adopts`;
-  const owner = stack === undefined ? '' : ` of the stack ${quoteIfNeeded(stack)}`;
-  return `${quoteIfNeeded(id)} → ${quoteIfNeeded(address)}${owner}`;
+  const whose = stack === undefined ? '' : ` of the stack ${quoteIfNeeded(stack)}`;
+  return `${quoteIfNeeded(id)} → ${quoteIfNeeded(address)}${whose}`;
 }
 
 function listTokens(created: readonly Change[]): readonly string[] {

@@ -72,18 +72,22 @@ export const CHANGE_ORIGIN_HEADINGS = {
 } as const;
 
 /**
- * The owner of a resource. Without a manifest, only the live metadata names one, which another user of the account can
+ * The team of a resource. Without a manifest, only the live metadata names one, which another user of the account can
  * write.
  */
-export function formatOwner({ action, owner, place }: Pick<Change, 'action' | 'owner' | 'place'>): string | undefined {
-  if (owner === undefined) return undefined;
+export function formatTeam({
+  action,
+  owner: team,
+  place,
+}: Pick<Change, 'action' | 'owner' | 'place'>): string | undefined {
+  if (team === undefined) return undefined;
   const isWithoutManifest = place === undefined && isRemoval({ action });
-  return `${toPrintable(owner)}${isWithoutManifest ? ', as its metadata says' : ''}`;
+  return `${toPrintable(team)}${isWithoutManifest ? ', as its metadata says' : ''}`;
 }
 
-/** The owner of a resource, for reports without a column for owners. */
-export function formatOwnerNote(owner: string): string {
-  return `owner: ${owner}`;
+/** The team of a resource, for reports without a column for it. */
+export function formatTeamNote(team: string): string {
+  return `owner: ${team}`;
 }
 
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */

@@ -44,12 +44,12 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-export interface StackOwnerDangers {
+export interface StackTeamDangers {
   /** The index of the stack in `parts` of the run. */
   readonly index: number;
   readonly title: string;
-  /** Absent if neither the manifest nor the mark names an owner. */
-  readonly owner?: string | undefined;
+  /** Absent if neither the manifest nor the mark names a team. */
+  readonly team?: string | undefined;
   readonly dangers: readonly DangerView[];
 }
 
@@ -208,7 +208,7 @@ export function formatUnchangedStacksHeading(
  */
 export function listRowIndexesInOrder(
   rows: readonly StackRow[],
-  dangers: readonly StackOwnerDangers[],
+  dangers: readonly StackTeamDangers[],
 ): readonly number[] {
   const rank = (index: number): number => {
     const row = rows[index];
@@ -238,19 +238,19 @@ function listReportDangers({ report, isShown }: StackReportPart): readonly Dange
 }
 
 /** The dangers of all stacks. The stack with the most severe danger comes first. */
-export function listStackDangers(parts: readonly StackReportPart[]): readonly StackOwnerDangers[] {
+export function listStackDangers(parts: readonly StackReportPart[]): readonly StackTeamDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
-  const found = parts.flatMap((part, index): readonly StackOwnerDangers[] => {
+  const found = parts.flatMap((part, index): readonly StackTeamDangers[] => {
     const { name } = part;
     // Omit the folder if no other stack has the name.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
-    const byOwner = Map.groupBy(listReportDangers(part), ({ owner }) => owner);
-    return [...byOwner].map(([owner, dangers]) => ({ index, title, owner, dangers }));
+    const byTeam = Map.groupBy(listReportDangers(part), ({ team }) => team);
+    return [...byTeam].map(([team, dangers]) => ({ index, title, team, dangers }));
   });
   return found.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
-function computeRank({ dangers: [first] }: StackOwnerDangers): number {
+function computeRank({ dangers: [first] }: StackTeamDangers): number {
   return first === undefined ? DANGER_GROUP_NAMES.length : DANGER_GROUP_NAMES.indexOf(first.group);
 }
 

@@ -47,6 +47,40 @@ export interface Allowances {
   readonly rejected: readonly string[];
 }
 
+/** What the user of a run allows, in the words of its flags and options. */
+export interface Consents {
+  /** Consents to more deletes than the guard allows. Default: false. */
+  readonly allowDeletes?: boolean;
+  /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
+  readonly allowProtected?: readonly string[];
+  /** Names of stacks whose resources may be taken over. Default: no stacks. */
+  readonly allowTakeOver?: readonly string[];
+  /** Addresses of credentials and certificates that may be renamed back, and keep what was handed out. Default: no addresses. */
+  readonly allowRenamedBack?: readonly string[];
+  /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
+  readonly allowRejected?: readonly string[];
+}
+
+/** Returns the violations without consent. */
+export function listUnconsentedViolations(
+  violations: readonly SafetyViolation[],
+  {
+    allowDeletes = false,
+    allowProtected = [],
+    allowRejected = [],
+    allowTakeOver = [],
+    allowRenamedBack = [],
+  }: Consents,
+): readonly SafetyViolation[] {
+  return listBlockingViolations(violations, {
+    deletes: allowDeletes,
+    protected: allowProtected,
+    rejected: allowRejected,
+    takeOver: allowTakeOver,
+    renamedBack: allowRenamedBack,
+  });
+}
+
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);

@@ -23,7 +23,7 @@ import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { StackError } from '../model/user-errors.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
-import { type Allowances, listBlockingViolations } from '../plan/guard.ts';
+import { type Consents, listUnconsentedViolations } from '../plan/guard.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
 import type { Host } from './host.ts';
 
@@ -305,7 +305,7 @@ async function testSinks(sinks: ReadonlyMap<TokenSink, readonly NamedCredential[
 }
 
 /** Throws for the first safety rule that is violated without consent. */
-export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
-  const [first] = listBlockingViolations(violations, allowances);
+export function refuseViolations(violations: Plan['violations'], consents: Consents): void {
+  const [first] = listUnconsentedViolations(violations, consents);
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }

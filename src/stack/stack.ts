@@ -15,6 +15,7 @@ import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
+import type { Consents } from '../plan/guard.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import type { ServiceSettings } from '../settings/table.ts';
@@ -113,18 +114,8 @@ export interface Stack extends AsyncDisposable {
 /** Options, consents and callbacks of an apply. */
 export interface ApplyOptions
   extends ApplyRunOptions,
-    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal' | 'allowAdopted'> {
-  /** Consents to more deletes than the guard allows. Default: false. */
-  readonly allowDeletes?: boolean;
-  /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
-  readonly allowProtected?: readonly string[];
-  /** Names of stacks whose resources may be taken over. Default: no stacks. */
-  readonly allowTakeOver?: readonly string[];
-  /** Addresses of credentials and certificates that may be renamed back, and keep what was handed out. Default: no addresses. */
-  readonly allowRenamedBack?: readonly string[];
-  /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
-  readonly allowRejected?: readonly string[];
-}
+    Consents,
+    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal' | 'allowAdopted'> {}
 
 /** Selects the resources that `Stack.get` returns. */
 export interface GetOptions {
@@ -188,7 +179,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     plan: async (options = {}) => planner.plan(options),
     compare: async (approved, options = {}, name = PLAN_NAME) =>
       planner.compareApproved({ plan: approved, name }, options),
-    prepareApply: (plan, options) => prepareApply(run, plan, options),
+    prepareApply: (plan, consents) => prepareApply(run, plan, consents),
     removeTokenLeftovers: removeLeftovers,
     apply: async (plan, options = {}) => {
       refuseToWriteUntrusted(host);
@@ -243,7 +234,7 @@ const PLAN_NAME = 'the approved plan';
 /** A stack whose plans a run over stacks applies in parts. */
 export interface RunnableStack extends Stack {
   /** Prepares the apply of a plan. Rejects if the plan is blocked, or needs an unknown secret. Called before the user is asked. */
-  readonly prepareApply: (plan: Plan, options: ApplyOptions) => Promise<PreparedApply>;
+  readonly prepareApply: (plan: Plan, consents: Consents) => Promise<PreparedApply>;
   /** Removes what killed runs left in the token folders of the stack. Returns warnings. Called when an apply starts. */
   readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
@@ -259,7 +250,7 @@ export interface PreparedApply {
   ) => Promise<StartedApply>;
 }
 
-async function prepareApply({ parts, host }: Run, shown: Plan, consents: ApplyOptions): Promise<PreparedApply> {
+async function prepareApply({ parts, host }: Run, shown: Plan, consents: Consents): Promise<PreparedApply> {
   refuseBlockedPlan(shown, consents);
   const chosen = chooseTokenSinks(shown, parts, host);
   const { conflictTimeout: conflictMs } = parts.settings;
@@ -359,24 +350,9 @@ interface Run {
 }
 
 /** Throws for a plan with errors, or with a violation without consent. */
-function refuseBlockedPlan(
-  plan: Plan,
-  {
-    allowDeletes = false,
-    allowProtected = [],
-    allowRejected = [],
-    allowTakeOver = [],
-    allowRenamedBack = [],
-  }: ApplyOptions,
-): void {
+function refuseBlockedPlan(plan: Plan, consents: Consents): void {
   if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
-  refuseViolations(plan.violations, {
-    deletes: allowDeletes,
-    protected: allowProtected,
-    rejected: allowRejected,
-    takeOver: allowTakeOver,
-    renamedBack: allowRenamedBack,
-  });
+  refuseViolations(plan.violations, consents);
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */

@@ -86,7 +86,7 @@ export function findPlanFileApplyCommand(
   const { options, targets: target, exclusions: exclude = [] } = plan;
   const { rotate, retire } = options;
   if (rotate.length + retire.length > 0) return undefined;
-  const flags = { target, exclude, allowProtected: [] };
+  const flags = { target, exclude };
   return createApplyCommandLine(
     { paths: [MANIFESTS], flags, env, invocation: detectInvocation(context) },
     { out: file },
@@ -125,7 +125,7 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
   return [
     ...(flags.policies ?? []).flatMap((path) => ['--policies', escapePath(path)]),
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
-    ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
+    ...(flags.allowProtected ?? []).flatMap((address) => ['--allow-protected', address]),
     ...(flags.allowTakeOver ?? []).flatMap((stack) => ['--allow-take-over', stack]),
     ...(flags.allowAdopted ?? []).flatMap((address) => ['--allow-adopted', address]),
     ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),

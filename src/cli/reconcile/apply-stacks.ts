@@ -4,6 +4,7 @@ import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
+import { type Consents, listUnconsentedViolations } from '../../plan/guard.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { formatShortList } from '../../report/view/danger-view.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
@@ -16,7 +17,7 @@ import type { PreparedApply } from '../../stack/stack.ts';
 import { EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { isRefusedPart } from './blocked-dependents.ts';
-import { exitCodeOfApply, listUnconsentedViolations, type PlanFlags, toConsentOptions } from './plan-flags.ts';
+import { exitCodeOfApply, type PlanFlags } from './plan-flags.ts';
 import type { RunPresenter } from './present-run.ts';
 import {
   computeWorstExitCode,
@@ -78,9 +79,9 @@ export function classifyPlannedStack(
  */
 function findStackRefusal(
   { plan, comparison, name, blocked }: PlannedStack,
-  flags: PlanFlags & Pick<ApplyFlags, 'yes'>,
+  flags: ApplyFlags,
 ): StackResult | undefined {
-  const blocking = listUnconsentedViolations(plan, withAnswer(plan, flags));
+  const blocking = listUnconsentedViolations(plan.violations, withAnswer(plan, flags));
   if (comparison !== undefined && !isSamePlan(comparison))
     return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };
   const report = { about: 'plan', plan, blocking } as const;
@@ -89,8 +90,8 @@ function findStackRefusal(
   return blocked && { report, exitCode: blocked.exitCode };
 }
 
-/** The flags with what the answer to the question of the apply allows, if it asks. */
-function withAnswer(plan: Plan, flags: PlanFlags & Pick<ApplyFlags, 'yes'>): PlanFlags {
+/** What the flags allow, and the answer to the question of the apply, if it asks. */
+function withAnswer(plan: Plan, flags: ApplyFlags): Consents {
   if (flags.yes === true) return flags;
   return { ...flags, allowTakeOver: listStacksToTakeOver(plan), allowRenamedBack: listRenamedBack(plan) };
 }
@@ -125,10 +126,7 @@ export async function prepareReadyStacks(
     const one = folder && ready.get(folder);
     if (folder === undefined || one === undefined) return part;
     try {
-      prepared.set(
-        folder,
-        await one.opened.stack.prepareApply(one.plan, toConsentOptions(withAnswer(one.plan, flags))),
-      );
+      prepared.set(folder, await one.opened.stack.prepareApply(one.plan, withAnswer(one.plan, flags)));
       return part;
     } catch (error) {
       ready.delete(folder);

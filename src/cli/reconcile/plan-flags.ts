@@ -1,23 +1,16 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
-import { type Allowances, listBlockingViolations } from '../../plan/guard.ts';
+import type { Consents } from '../../plan/guard.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
-import type { ApplyOptions } from '../../stack/stack.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers and what it may do. */
-export interface PlanFlags extends ConnectionFlags, TokenFlags {
+export interface PlanFlags extends ConnectionFlags, TokenFlags, Consents {
   readonly target: readonly string[];
   readonly exclude?: readonly string[];
-  readonly allowDeletes?: boolean;
-  readonly allowProtected: readonly string[];
-  readonly allowRejected?: readonly string[];
-  readonly allowTakeOver?: readonly string[];
   readonly allowAdopted?: readonly string[];
-  /** What an answer allows, and no flag: credentials and certificates that keep what was handed out. */
-  readonly allowRenamedBack?: readonly string[];
   readonly rotate?: readonly string[];
   readonly retire?: readonly string[];
   /** Files and folders of policies. */
@@ -41,42 +34,6 @@ export function toPlanOptions(
     allowAdopted: flags.allowAdopted,
     rehearsal: flags.rehearsal !== false,
   };
-}
-
-function toAllowances({
-  allowDeletes,
-  allowProtected,
-  allowRejected = [],
-  allowTakeOver = [],
-  allowRenamedBack = [],
-}: PlanFlags): Allowances {
-  return {
-    deletes: allowDeletes === true,
-    protected: allowProtected,
-    rejected: allowRejected,
-    takeOver: allowTakeOver,
-    renamedBack: allowRenamedBack,
-  };
-}
-
-type Consents = Pick<
-  ApplyOptions,
-  'allowDeletes' | 'allowProtected' | 'allowRejected' | 'allowTakeOver' | 'allowRenamedBack'
->;
-
-/** Like `toAllowances`, but returns options of `stack.apply`. */
-export function toConsentOptions({
-  allowDeletes,
-  allowProtected,
-  allowRejected = [],
-  allowTakeOver = [],
-  allowRenamedBack = [],
-}: PlanFlags): Consents {
-  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected, allowTakeOver, allowRenamedBack };
-}
-
-export function listUnconsentedViolations(plan: Plan, flags: PlanFlags): readonly SafetyViolation[] {
-  return listBlockingViolations(plan.violations, toAllowances(flags));
 }
 
 /**

@@ -8,6 +8,7 @@ import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
+import { listUnconsentedViolations } from '../../plan/guard.ts';
 import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
@@ -41,7 +42,7 @@ import type { ApprovedPlans, FindApproval } from './approvals.ts';
 import { addBlockedDependent, findBlockedDependents, isRefusedPart } from './blocked-dependents.ts';
 import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
 import { writePlanFile } from './plan-file.ts';
-import { exitCodeOfPlan, listUnconsentedViolations, type PlanFlags, toPlanOptions } from './plan-flags.ts';
+import { exitCodeOfPlan, type PlanFlags, toPlanOptions } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
 import {
@@ -225,7 +226,7 @@ export async function planStacks(
   if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const describe = (_: StackFolder, { plan, opened, blocked }: PlannedStack): StackResult => {
-      const blocking = listUnconsentedViolations(plan, flags);
+      const blocking = listUnconsentedViolations(plan.violations, flags);
       const report = { about: 'plan', plan, blocking } as const;
       const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
       return { report, exitCode, options: { locate: opened.locate } };

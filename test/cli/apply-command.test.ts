@@ -8,7 +8,7 @@ import { changePlan } from '../results.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
-const NONE = { target: [], allowProtected: [] };
+const NONE = { target: [] };
 
 test('has the paths and flags of the run, and the settings of its environment', () => {
   const flags = {
@@ -31,6 +31,10 @@ test('has the paths and flags of the run, and the settings of its environment', 
 test('quotes a path as one word of a shell that is not an option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
   expect(createApplyCommandLine(run).line).toBe("edgewise apply 'my files' ./-x");
+  const withPolicies = { ...run, flags: { ...NONE, policies: ['-y'], rehearsal: false } };
+  expect(createApplyCommandLine(withPolicies).line).toBe(
+    "edgewise apply 'my files' ./-x --no-rehearsal --policies ./-y",
+  );
   expect(createApplyCommandLine(run, { out: '$(rm x).json' }).line).toBe(
     "edgewise apply 'my files' ./-x --approved '$(rm x).json'",
   );

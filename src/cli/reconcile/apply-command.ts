@@ -7,7 +7,7 @@ import { NAMED_SETTINGS } from '../../settings/table.ts';
 import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { detectInvocation } from '../output/invocation.ts';
-import type { PlanFlags } from './plan-flags.ts';
+import { listPlanWords, type PlanFlags } from './plan-flags.ts';
 
 /** The run that a command line must repeat. */
 export interface PlanRunToRepeat {
@@ -49,7 +49,7 @@ export function createApplyCommandLine(
       ...listOfferWords({ flags, env }),
       ...listConnectionWords({ flags, env }),
       ...listPlanWords(flags),
-      ...listConsentWords(flags),
+      ...listSinkWords(flags),
     ];
     return [program, ...words.map(quoteForShell)].join(' ');
   };
@@ -109,27 +109,10 @@ function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>):
   );
 }
 
-/** Lists the flags that decide the content of a plan. */
-function listPlanWords(flags: PlanFlags): readonly string[] {
+/** Lists the flags for token sinks, which no plan file contains. */
+function listSinkWords({ tokenDirectory, tokenCommand }: PlanFlags): readonly string[] {
   return [
-    ...flags.target.flatMap((address) => ['--target', address]),
-    ...(flags.exclude ?? []).flatMap((address) => ['--exclude', address]),
-    ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
-    ...(flags.retire ?? []).flatMap((address) => ['--retire', address]),
-    ...(flags.rehearsal === false ? ['--no-rehearsal'] : []),
-  ];
-}
-
-/** Lists the flags for policies, consents and token sinks, none of which a plan file contains. */
-function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly string[] {
-  return [
-    ...(flags.policies ?? []).flatMap((path) => ['--policies', escapePath(path)]),
-    ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
-    ...(flags.allowProtected ?? []).flatMap((address) => ['--allow-protected', address]),
-    ...(flags.allowTakeOver ?? []).flatMap((stack) => ['--allow-take-over', stack]),
-    ...(flags.allowAdopted ?? []).flatMap((address) => ['--allow-adopted', address]),
-    ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),
-    ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),
+    ...(tokenDirectory === undefined ? [] : ['--token-directory', tokenDirectory]),
     ...(tokenCommand === undefined ? [] : ['--token-command', JSON.stringify(tokenCommand)]),
   ];
 }

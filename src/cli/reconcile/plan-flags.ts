@@ -1,5 +1,7 @@
+import { toHyphenated } from '../../kinds/kind.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
+import { escapePath } from '../../model/shell-words.ts';
 import type { Consents } from '../../plan/guard.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -19,6 +21,48 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags, Consents {
   readonly rehearsal?: boolean;
   /** The variables that manifests may read. */
   readonly env?: readonly string[];
+}
+
+type RepeatedFlag = Exclude<keyof PlanFlags, keyof ConnectionFlags | keyof TokenFlags | 'env' | 'allowRenamedBack'>;
+
+/**
+ * The flags of a plan, in the order in which a command line repeats them, and whether they are for a single stack: they
+ * have addresses, which several stacks may have.
+ */
+const IS_FOR_ONE_STACK: Readonly<Record<RepeatedFlag, boolean>> = {
+  target: true,
+  exclude: true,
+  rotate: true,
+  retire: true,
+  rehearsal: false,
+  policies: false,
+  allowDeletes: false,
+  allowProtected: true,
+  allowTakeOver: false,
+  allowAdopted: false,
+  allowRejected: true,
+};
+
+const REPEATED_FLAGS = Object.keys(IS_FOR_ONE_STACK) as readonly RepeatedFlag[]; // the keys of a literal
+
+/** The words that repeat the flags of a plan, without those of the connection, of variables and of token sinks. */
+export function listPlanWords(flags: Partial<PlanFlags>): readonly string[] {
+  return REPEATED_FLAGS.flatMap((name) => listFlagWords(name, flags[name]));
+}
+
+/** The words that are for a single stack, without the addresses. */
+export function listWordsForOneStack(flags: Partial<PlanFlags>): readonly string[] {
+  const names = REPEATED_FLAGS.filter((name) => IS_FOR_ONE_STACK[name]);
+  return names.flatMap((name) => listFlagWords(name, flags[name]).slice(0, 1));
+}
+
+function listFlagWords(name: RepeatedFlag, value: boolean | readonly string[] = []): readonly string[] {
+  const word = toHyphenated(name);
+  if (typeof value !== 'boolean')
+    return value.flatMap((one) => [`--${word}`, name === 'policies' ? escapePath(one) : one]);
+  const isDefault = value === (name === 'rehearsal');
+  if (isDefault) return [];
+  return [value ? `--${word}` : `--no-${word}`];
 }
 
 export function toPlanOptions(

@@ -44,7 +44,7 @@ import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport
 import type { FormatFlags } from '../output/present.ts';
 import type { Approval } from './approvals.ts';
 import { noteTokenCommands } from './artifact-files.ts';
-import type { PlanFlags } from './plan-flags.ts';
+import { listWordsForOneStack, type PlanFlags } from './plan-flags.ts';
 
 /**
  * A run over a list of stacks. Without --recursive, the list has one stack, which the user names by its manifests. The
@@ -106,7 +106,7 @@ export interface StackResult {
 }
 
 interface RunRequest {
-  readonly flags: StacksFlags & SingleFlags;
+  readonly flags: StacksFlags & Partial<PlanFlags>;
   readonly command: string;
 }
 
@@ -483,29 +483,17 @@ export function computeWorstExitCode(codes: readonly number[]): ExitCode {
   return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.success;
 }
 
-/** Flags that are allowed only for a single stack. */
-type SingleFlags = Partial<
-  Pick<PlanFlags, 'target' | 'exclude' | 'rotate' | 'retire' | 'allowProtected' | 'allowRejected'>
->;
-
 /**
  * Throws for flags about single resources, unless `--stack NAME` selects one stack, because several stacks may have the
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 function refuseSingleResourceFlags(
-  { target = [], exclude = [], rotate = [], retire = [], allowProtected = [], allowRejected = [] }: SingleFlags,
+  given: Partial<PlanFlags>,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
-  const givenFlags = [
-    ...(target.length > 0 ? ['--target'] : []),
-    ...(exclude.length > 0 ? ['--exclude'] : []),
-    ...(rotate.length > 0 ? ['--rotate'] : []),
-    ...(retire.length > 0 ? ['--retire'] : []),
-    ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
-    ...(allowRejected.length > 0 ? ['--allow-rejected'] : []),
-  ];
-  if (givenFlags.length === 0 || (names.length === 1 && count <= 1)) return;
-  const flags = givenFlags.join(' and ');
+  const words = listWordsForOneStack(given);
+  if (words.length === 0 || (names.length === 1 && count <= 1)) return;
+  const flags = words.join(' and ');
   throw new StackError(
     `${flags} cannot be used for ${formatCount(count, 'stack')}: more than one may contain that address.`,
     {

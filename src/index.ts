@@ -105,7 +105,7 @@ export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans, type PlanEvidence } from './plan/compare/compare-plans.ts';
 export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
-export { type Allowances, listBlockingViolations } from './plan/guard.ts';
+export { type Consents, listBlockingViolations } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
 export { createDestroyState, omitAllDesiredResources } from './plan/plan-input.ts';
 export { createReadRequest, type ReadRequest } from './plan/select-targets.ts';

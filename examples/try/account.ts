@@ -199,11 +199,7 @@ async function createReport(stack: Stack, plan: Plan, task: Task, emit: Emit): P
   if (task.type === 'drift') return { about: 'drift', drift: await stack.drift() };
   if (task.type !== 'apply') {
     // Both stacks are of the page: who tries the example means the hand-over.
-    const allowed = {
-      deletes: task.allowDeletes,
-      ...{ protected: [], rejected: [], renamedBack: [] },
-      takeOver: plan.takeOver,
-    };
+    const allowed = { allowDeletes: task.allowDeletes, allowTakeOver: plan.takeOver };
     return { about: 'plan', plan, blocking: listBlockingViolations(plan.violations, allowed) };
   }
   const onEvent = (event: ApplyEvent) => {

@@ -34,19 +34,6 @@ export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<st
   return new Map([...live.resources].map(([kind, all]) => [kind, all.filter(isCounted).length]));
 }
 
-/** The violations that the user allows with flags. */
-export interface Allowances {
-  readonly deletes: boolean;
-  /** Addresses whose protection may be overridden (`--allow-protected`). */
-  readonly protected: readonly string[];
-  /** Names of stacks whose resources may be taken over (`--allow-take-over`). */
-  readonly takeOver: readonly string[];
-  /** Addresses of credentials and certificates that may be renamed back. No flag says so, only an answer. */
-  readonly renamedBack: readonly string[];
-  /** Addresses whose writes are sent although the rehearsal predicts that they are rejected (`--allow-rejected`). */
-  readonly rejected: readonly string[];
-}
-
 /** What the user of a run allows, in the words of its flags and options. */
 export interface Consents {
   /** Consents to more deletes than the guard allows. Default: false. */
@@ -61,26 +48,6 @@ export interface Consents {
   readonly allowRejected?: readonly string[];
 }
 
-/** Returns the violations without consent. */
-export function listUnconsentedViolations(
-  violations: readonly SafetyViolation[],
-  {
-    allowDeletes = false,
-    allowProtected = [],
-    allowRejected = [],
-    allowTakeOver = [],
-    allowRenamedBack = [],
-  }: Consents,
-): readonly SafetyViolation[] {
-  return listBlockingViolations(violations, {
-    deletes: allowDeletes,
-    protected: allowProtected,
-    rejected: allowRejected,
-    takeOver: allowTakeOver,
-    renamedBack: allowRenamedBack,
-  });
-}
-
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
@@ -89,13 +56,13 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
 }
 
 /**
- * Returns the violations that the given flags do not allow. No flag allows a violated policy, or an exchange of values.
+ * Returns the violations without consent. No consent allows a violated policy, or an exchange of values.
  * @example
- * const blocking = listBlockingViolations(plan.violations, { deletes: false, protected: [], rejected: [], takeOver: [], renamedBack: [] });
+ * const blocking = listBlockingViolations(plan.violations, { allowDeletes: true });
  */
 export function listBlockingViolations(
   violations: readonly SafetyViolation[],
-  allowances: Allowances,
+  consents: Consents,
 ): readonly SafetyViolation[] {
   return violations.flatMap((violation) => {
     if (violation.rule === 'policy' || violation.rule === 'value-exchange') return [violation];
@@ -104,12 +71,15 @@ export function listBlockingViolations(
       violation.rule === 'nothing-described' ||
       violation.rule === 'manifests-missing'
     )
-      return allowances.deletes ? [] : [violation];
-    if (violation.rule === 'take-over') return allowances.takeOver.includes(violation.stack ?? '') ? [] : [violation];
+      return consents.allowDeletes === true ? [] : [violation];
+    if (violation.rule === 'take-over')
+      return consents.allowTakeOver?.includes(violation.stack ?? '') === true ? [] : [violation];
     if (violation.rule === 'renamed-back')
-      return violation.addresses.every((address) => allowances.renamedBack.includes(address)) ? [] : [violation];
+      return violation.addresses.every((address) => consents.allowRenamedBack?.includes(address) === true)
+        ? []
+        : [violation];
     const consent = CONSENTS[violation.rule];
-    const allowed = allowances[consent.allowance];
+    const allowed = consents[consent.allowance] ?? [];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));
     return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { ...consent, allowed })];
   });
@@ -117,9 +87,9 @@ export function listBlockingViolations(
 
 /** Flags that allow a violation for single addresses. */
 const CONSENTS = {
-  protect: { flag: '--allow-protected', allowance: 'protected' },
-  'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
-  'claimed-elsewhere': { flag: '--allow-rejected', allowance: 'rejected' },
+  protect: { flag: '--allow-protected', allowance: 'allowProtected' },
+  'rejected-write': { flag: '--allow-rejected', allowance: 'allowRejected' },
+  'claimed-elsewhere': { flag: '--allow-rejected', allowance: 'allowRejected' },
 } as const;
 
 /** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */

@@ -23,7 +23,7 @@ import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { StackError } from '../model/user-errors.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
-import { type Consents, listUnconsentedViolations } from '../plan/guard.ts';
+import { type Consents, listBlockingViolations } from '../plan/guard.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
 import type { Host } from './host.ts';
 
@@ -306,6 +306,6 @@ async function testSinks(sinks: ReadonlyMap<TokenSink, readonly NamedCredential[
 
 /** Throws for the first safety rule that is violated without consent. */
 export function refuseViolations(violations: Plan['violations'], consents: Consents): void {
-  const [first] = listUnconsentedViolations(violations, consents);
+  const [first] = listBlockingViolations(violations, consents);
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }

@@ -4,7 +4,7 @@ import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
-import { type Consents, listUnconsentedViolations } from '../../plan/guard.ts';
+import { type Consents, listBlockingViolations } from '../../plan/guard.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { formatShortList } from '../../report/view/danger-view.ts';
 import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
@@ -81,7 +81,7 @@ function findStackRefusal(
   { plan, comparison, name, blocked }: PlannedStack,
   flags: ApplyFlags,
 ): StackResult | undefined {
-  const blocking = listUnconsentedViolations(plan.violations, withAnswer(plan, flags));
+  const blocking = listBlockingViolations(plan.violations, withAnswer(plan, flags));
   if (comparison !== undefined && !isSamePlan(comparison))
     return { report: createApprovalReport(comparison, name), exitCode: EXIT.stale };
   const report = { about: 'plan', plan, blocking } as const;

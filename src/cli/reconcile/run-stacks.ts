@@ -8,7 +8,7 @@ import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { listUnconsentedViolations } from '../../plan/guard.ts';
+import { listBlockingViolations } from '../../plan/guard.ts';
 import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
@@ -226,7 +226,7 @@ export async function planStacks(
   if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const describe = (_: StackFolder, { plan, opened, blocked }: PlannedStack): StackResult => {
-      const blocking = listUnconsentedViolations(plan.violations, flags);
+      const blocking = listBlockingViolations(plan.violations, flags);
       const report = { about: 'plan', plan, blocking } as const;
       const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
       return { report, exitCode, options: { locate: opened.locate } };

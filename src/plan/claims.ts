@@ -7,21 +7,11 @@ import type { Mark } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
 import type { Plan, SafetyViolation } from '../model/plan.ts';
-import type { FindTakingOverStack } from '../model/stack-tree.ts';
-import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { DesiredResource, FieldPath, LiveResource, Spec } from '../model/state.ts';
 import type { ChangeDecision } from './decide.ts';
 import { describeLifecycleLineToAdd, isUnmarked } from './duplicates.ts';
 import type { ResourcePair } from './match.ts';
-
-interface ConflictContext {
-  readonly stack: string;
-  /** Whether the stack with this name is applied in the same run. Default: no other stack is. */
-  readonly isInRun?: ((stack: string) => boolean) | undefined;
-  /** Finds another stack of the run that takes over an address for which this stack has no manifest. */
-  readonly findTaker?: FindTakingOverStack | undefined;
-  /** Ids of resources without a manifest that this run keeps. Default: none. */
-  readonly kept?: ReadonlySet<string | undefined> | undefined;
-}
+import type { PlanInput } from './plan-input.ts';
 
 /** Why the service will reject a write: another live resource still has a unique value after the plan. */
 export interface ClaimConflict {
@@ -41,19 +31,23 @@ interface CheckedClaims {
   readonly late: readonly ClaimConflict[];
 }
 
-/** Finds each claim of a unique value that another live resource still has after this plan. */
+/**
+ * Finds each claim of a unique value that another live resource still has after this plan. `kept`: the resources without a
+ * manifest that this run keeps.
+ */
 export function checkClaimsAgainstLive(
   decisions: readonly ChangeDecision[],
-  live: LiveState,
-  context: ConflictContext,
+  kept: readonly ChangeDecision[],
+  input: PlanInput,
 ): CheckedClaims {
+  const keptIds = new Set(kept.map(({ pair }) => pair.live?.id));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
   const wanted = decisions.flatMap((decision) =>
     listClaimed(decision).map((claim): PlanClaim => ({ ...claim, holder: decision.pair.live?.id, decision })),
   );
   const kinds = new Set(decisions.filter((one) => listClaimed(one).length > 0).map(({ pair }) => pair.kind));
   const held = [...kinds].flatMap((kind) =>
-    (live.resources.get(kind.name) ?? []).flatMap((resource) =>
+    (input.live.resources.get(kind.name) ?? []).flatMap((resource) =>
       listKept(kind, resource, byId.get(resource.id)).map(
         (claim): PlanClaim => ({ ...claim, holder: resource.id, resource }),
       ),
@@ -62,11 +56,11 @@ export function checkClaimsAgainstLive(
   const found = findConflicts([...wanted, ...held]).flatMap((claims) => {
     const resource = claims.findLast((claim) => claim.resource !== undefined)?.resource;
     if (resource === undefined) return [];
-    const claimant = createClaimant(resource, byId.get(resource.id), context);
+    const claimant = createClaimant(resource, byId.get(resource.id), { keptIds, ...input });
     return claims.flatMap((claim) =>
       claim.decision === undefined || claim.holder === resource.id
         ? []
-        : listConflictOf(claim, claim.decision, claimant, context),
+        : listConflictOf(claim, claim.decision, claimant, input),
     );
   });
   return {
@@ -86,16 +80,16 @@ function listKept(kind: Kind, resource: LiveResource, decision: ChangeDecision |
 function createClaimant(
   resource: LiveResource,
   decision: ChangeDecision | undefined,
-  { stack, findTaker, kept }: ConflictContext,
+  { desired, findTaker, keptIds }: PlanInput & { readonly keptIds: ReadonlySet<string | undefined> },
 ): Claimant {
-  const isOurs = isOwnedBy(resource, stack);
+  const isOurs = isOwnedBy(resource, desired.stack.name);
   const isOutsideTargets = isOurs && decision === undefined;
   return {
     resource,
     isOurs,
     isOutsideTargets,
     taker: isOutsideTargets ? findTaker?.(toAddress(resource.kind, resource.mark?.name ?? ''))?.stack : undefined,
-    isByKept: kept?.has(resource.id) === true,
+    isByKept: keptIds.has(resource.id),
   };
 }
 
@@ -164,7 +158,7 @@ function listConflictOf(
   { field, value, key }: Claim,
   decision: ChangeDecision,
   claimant: Claimant,
-  { isInRun = () => false }: ConflictContext,
+  { isInRun = () => false }: PlanInput,
 ): readonly FoundConflict[] {
   const { pair } = decision;
   const { desired, address } = pair;

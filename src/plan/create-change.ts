@@ -13,6 +13,8 @@ import { listChangedFields, pickNonNormalWrittenValues } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {
+  /** For the user who approves the change. */
+  readonly notes?: readonly string[];
   readonly token?: PlannedTokenSink | undefined;
   /** Name of the label or annotation whose value is the team. */
   readonly ownerLabel?: string | undefined;
@@ -22,11 +24,7 @@ interface ChangeFacts {
  * Creates the change for a decision. The change contains everything from which its writes are computed, so that neither
  * the manifest nor other live resources are needed later.
  */
-export function createChange(
-  decision: ChangeDecision,
-  notes: readonly string[],
-  { token, ownerLabel }: ChangeFacts = {},
-): Change {
+export function createChange(decision: ChangeDecision, { notes = [], token, ownerLabel }: ChangeFacts = {}): Change {
   const { pair, action, differences, reason, due, otherSpellings = [] } = decision;
   const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';

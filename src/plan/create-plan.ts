@@ -105,7 +105,7 @@ function listPlannedChanges(decisions: readonly ChangeDecision[], input: PlanInp
     .map((decision) => {
       const token = findSinkOfNewToken(decision, input.tokens);
       const notes = [...listTokenVariableNotes(token, input), ...listPlanNotes(decision, input)];
-      return createChange(decision, notes, { token, ownerLabel });
+      return createChange(decision, { notes, token, ownerLabel });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }

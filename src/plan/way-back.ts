@@ -6,16 +6,45 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { findFormerName, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { SafetyViolation } from '../model/plan.ts';
-import type { OtherStacks } from '../model/stack-tree.ts';
+import { NO_OTHER_STACKS, type OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { type ChangeDecision, listPairDifferences } from './decide.ts';
 import { formatLifecycleHint } from './duplicates.ts';
-import type { ResourcePair } from './match.ts';
+import { createHandOverCheck } from './handed-over.ts';
+import { matchResources, type ResourcePair } from './match.ts';
+import { omitAllDesiredResources, type PlanInput } from './plan-input.ts';
 
 /**
  * The way back from a rename or a move: a manifest of the former name is there again, that of the present name is gone,
  * and it says what is live. Then it is the same resource, as if the manifest had the line `renamed_from`.
  */
+
+/** The pairs of a plan, with the way back. */
+interface MatchedWithWayBack {
+  readonly pairs: readonly ResourcePair[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The desired state, in which each manifest that gets its resource back names it. */
+  readonly wanted: DesiredState;
+  /** Addresses of manifests whose former resource is not renamed back, which a warning says. */
+  readonly unclear: ReadonlySet<string | undefined>;
+}
+
+/** Pairs desired with live resources, first as the manifests are, then with the lines that the way back adds. */
+export function matchWithWayBack(input: PlanInput): MatchedWithWayBack {
+  const { desired, live, mode, others = NO_OTHER_STACKS } = input;
+  const asked = mode === 'release' ? omitAllDesiredResources(desired) : desired;
+  const formerNames = mode === 'apply' ? (desired.stack.formerNames ?? []) : [];
+  const options = { formerNames, others, isLeft: createHandOverCheck(input) };
+  const matched = matchResources(asked, live, options);
+  const { wanted, diagnostics } = findWayBack({ wanted: asked, live, pairs: matched.pairs, ...options });
+  const again = wanted === asked ? matched : matchResources(wanted, live, options);
+  return {
+    pairs: again.pairs,
+    diagnostics: [...again.diagnostics, ...diagnostics],
+    wanted,
+    unclear: new Set(diagnostics.map(({ address }) => address)),
+  };
+}
 
 interface WayBackInput {
   readonly wanted: DesiredState;
@@ -34,7 +63,7 @@ interface WayBack {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function findWayBack(input: WayBackInput): WayBack {
+function findWayBack(input: WayBackInput): WayBack {
   const { wanted, pairs } = input;
   const search = new FormerResources(input);
   const ids = new Map(

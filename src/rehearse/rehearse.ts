@@ -39,7 +39,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   const leftOut = new Set([...listAddressesInCondition(plan, 'left-out')].map(stripDuplicateId));
   const remaining = decideChanges(narrowInput(again, listTouched(plan)))
     .decisions.filter(({ action, pair }) => !sendsNothing(action) && !leftOut.has(pair.address))
-    .map((decision) => createChange(decision, []));
+    .map((decision) => createChange(decision));
   const { violations, diagnostics } = collectRehearsalFindings({
     ...{ plan, desired: input.desired, left: remaining, referrers: createReferrerQueries(input) },
     ...tried,

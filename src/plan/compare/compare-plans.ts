@@ -473,7 +473,7 @@ function isCreated(change: Change, { known, names }: Comparison, now: LiveNow): 
 
 /** The creation of what a decision is about. */
 function toCreation(decision: ChangeDecision): Change {
-  return createChange({ ...decision, action: 'create' }, []);
+  return createChange({ ...decision, action: 'create' });
 }
 
 /** Whether the manifest asks for what was approved. Compares everything but what is left to others. */

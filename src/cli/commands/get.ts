@@ -9,7 +9,6 @@ import type { StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
 import { createHiddenNumbers } from '../../model/secret-value.ts';
-import type { StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState, FieldPath } from '../../model/state.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { type AddressWithoutLiveResource, getKindNameOf, listMissingAddresses } from '../../plan/inventory.ts';
@@ -24,7 +23,6 @@ import {
 } from '../../report/machine/inventory.ts';
 import { createResultDocument, createResultEntry, renderResultJson } from '../../report/machine/json.ts';
 import { renderRunText } from '../../report/render-text.ts';
-import type { StackReportPart } from '../../report/report.ts';
 import { renderInventoryText } from '../../report/text/lists.ts';
 import { createInventoryView } from '../../report/view/inventory-view.ts';
 import { numberInventory } from '../../report/view/redact.ts';
@@ -37,6 +35,7 @@ import { type CommandBodyRunner, type FormatFlags, getTextOptions, TEXT_ONLY_FOR
 import { getFromStacks } from '../reconcile/run-stacks.ts';
 import {
   computeWorstExitCode,
+  createFailedPart,
   createStacksReport,
   type StackFilterFlags,
   type StacksRun,
@@ -145,33 +144,34 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
   const names = words.filter((word) => isOne(word) || isKindName(word));
   const one = names.length === 1 && !isMany ? names.find(isOne) : undefined;
   const query = { names, mayRead: createKindFilter(names, given.format) };
-  const found: [StackFolder, StackInventory][] = [];
   return getFromStacks(
     words.filter((word) => !names.includes(word)),
     {
       flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS, recursive: isMany },
       query,
-      onRead: ({ folder, state }, inventory) => {
+      select: ({ state }, inventory) => {
         const missing = isMany ? [] : listMissingAddresses(state, inventory, names);
         if (missing.length > 0) throw createMissingAddressError(missing, inventory);
-        found.push([folder, selectValues(inventory, { one, format: given.format, described: state.resources })]);
+        return selectValues(inventory, { one, format: given.format, described: state.resources });
       },
-      show: (run, parts) => {
+      show: (run) => {
+        const { sessions } = run;
         warnOfClockSkew(
-          found.map(([, inventory]) => inventory),
+          sessions.flatMap(({ inventory }) => inventory ?? []),
           context,
         );
         const { name } = given.format;
-        if (name === 'json' || name === 'yaml') context.stdout.write(renderResult(found, name, parts));
-        if (isMany) return showMany(found, { flags: given, isOne: false, context }, { run, parts });
-        for (const [, inventory] of found)
-          context.stdout.write(
-            renderInventory(numberInventory(inventory, createHiddenNumbers()), {
-              flags: given,
-              isOne: one !== undefined,
-              context,
-            }),
-          );
+        if (name === 'json' || name === 'yaml') context.stdout.write(renderResult(run, name));
+        if (isMany) return showMany(run, { flags: given, isOne: false, context });
+        for (const { inventory } of sessions)
+          if (inventory !== undefined)
+            context.stdout.write(
+              renderInventory(numberInventory(inventory, createHiddenNumbers()), {
+                flags: given,
+                isOne: one !== undefined,
+                context,
+              }),
+            );
         return EXIT.success;
       },
     },
@@ -218,41 +218,40 @@ function createValueError(message: string, remedy: string): StackError {
 const TWO_RESOURCES = 'The next apply keeps one of them: edgewise plan shows which.';
 
 /** The document of the run. A stack that was not read has its failure there. */
-function renderResult(
-  found: readonly (readonly [StackFolder, StackInventory])[],
-  format: 'json' | 'yaml',
-  parts: readonly StackReportPart[],
-): string {
+function renderResult(run: StacksRun, format: 'json' | 'yaml'): string {
   const numbers = createHiddenNumbers();
-  const entries = parts.map(({ folder, name, report }) => {
-    const [, inventory] = found.find(([one]) => parts.length === 1 || one.folder === folder) ?? [];
-    if (inventory === undefined) return { ...createResultEntry(report), stack: name, folder };
-    return { ...createInventoryEntry(numberInventory(inventory, numbers)), folder };
+  const entries = run.sessions.map((session) => {
+    const {
+      inventory,
+      folder: { folder, name },
+    } = session;
+    return inventory === undefined
+      ? { ...createResultEntry(createFailedPart(session, run).report), stack: name, folder }
+      : { ...createInventoryEntry(numberInventory(inventory, numbers)), folder };
   });
   return format === 'json' ? renderResultJson('get', entries) : renderPlainYaml(createResultDocument('get', entries));
 }
 
 /** Shows what many stacks own. Errors of a stack are shown on stderr. */
-function showMany(
-  found: readonly (readonly [StackFolder, StackInventory])[],
-  options: Shown,
-  { run, parts }: { readonly run: StacksRun; readonly parts: readonly StackReportPart[] },
-): ExitCode {
+function showMany(run: StacksRun, options: Shown): ExitCode {
   const { context } = options;
   const numbers = createHiddenNumbers();
-  for (const [folder, one] of found) {
-    const text = renderInventory(numberInventory(one, numbers), options);
+  for (const { folder, inventory } of run.sessions) {
+    if (inventory === undefined) continue;
+    const text = renderInventory(numberInventory(inventory, numbers), options);
     const isTable = options.flags.format.name === 'table';
     context.stdout.write(
       isTable ? `── ${formatStackTitle(folder)}\n${text}\n` : text.replace(/^(?=.)/gm, `${folder.name}\t`),
     );
   }
-  const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.success);
+  const failed = run.sessions.flatMap((session) =>
+    session.inventory === undefined ? [createFailedPart(session, run)] : [],
+  );
   if (failed.length > 0) {
     const style = getTextOptions(context.stderr, context, TEXT_ONLY_FORMAT_FLAGS);
     context.stderr.write(renderRunText(createStacksReport(run, failed), style));
   }
-  return computeWorstExitCode(parts.map(({ exitCode }) => exitCode));
+  return computeWorstExitCode(failed.map(({ exitCode }) => exitCode));
 }
 
 /**

@@ -3,6 +3,7 @@ import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { formatCount } from '../../report/view/wording.ts';
+import type { OpenedStack } from '../../run/session.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -12,9 +13,7 @@ import { getTextOptions } from '../output/present.ts';
 import {
   createOtherStacksLookUps,
   forEachStack,
-  isOfMany,
-  type OpenedStack,
-  openStackFolder,
+  openSession,
   reportStacksRun,
   type StackResult,
   type StacksFlags,
@@ -42,8 +41,9 @@ export async function acceptStacks(
   refuseToWriteUntrusted(context);
   return withStacks(paths, { flags: { ...flags, target: names }, command: 'accept' }, context, async (run) => {
     const accepted = new Map<StackFolder, Accepted>();
-    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = await openStackFolder(run, folder);
+    const parts = await forEachStack(run, async (session): Promise<StackResult> => {
+      const { folder } = session;
+      const opened = await openSession(run, session);
       const lookUps = createOtherStacksLookUps(run, opened);
       const result = await opened.stack.accept({ names, all: flags.all === true, signal: run.signal, ...lookUps });
       accepted.set(folder, { result, opened });
@@ -59,7 +59,7 @@ export async function acceptStacks(
       const hasDiff = part.exitCode === EXIT.success && files.length > 0 && !isWritten;
       return hasDiff ? { ...part, exitCode: EXIT.changes } : part;
     });
-    const failures = isOfMany(run) ? ends.filter(({ report }) => report.about === 'failure') : [];
+    const failures = run.isOfMany ? ends.filter(({ report }) => report.about === 'failure') : [];
     for (const { folder, report } of failures)
       if (report.about === 'failure')
         run.context.stderr.write(`${folder}: ${report.failure.error?.message ?? 'invalid manifests'}\n`);

@@ -1,3 +1,4 @@
+import { assertDefined } from '../../model/errors.ts';
 import { isAsAdopted } from '../../model/mark.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../model/plan.ts';
@@ -7,9 +8,10 @@ import { StackError } from '../../model/user-errors.ts';
 import { type Consents, listBlockingViolations } from '../../plan/guard.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { formatShortList } from '../../report/view/danger-view.ts';
-import { applyAccount, type StackInApply } from '../../run/apply-account.ts';
+import { applyAccount, type StackEnd, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
+import type { Session } from '../../run/session.ts';
 import type { Account } from '../../stack/account.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
@@ -21,9 +23,8 @@ import { exitCodeOfApply, type PlanFlags } from './plan-flags.ts';
 import type { RunPresenter } from './present-run.ts';
 import {
   computeWorstExitCode,
-  createFailedStack,
+  createFailedPart,
   createStackReportPart,
-  isOfMany,
   type PlannedStack,
   planForEachStack,
   planOpenedStack,
@@ -122,15 +123,16 @@ export async function prepareReadyStacks(
   shown: readonly StackReportPart[],
 ): Promise<readonly StackReportPart[]> {
   const prepare = async (part: StackReportPart, index: number): Promise<StackReportPart> => {
-    const folder = run.selected.stacks[index];
-    const one = folder && ready.get(folder);
-    if (folder === undefined || one === undefined) return part;
+    const session = run.sessions[index];
+    const one = session && ready.get(session.folder);
+    if (session === undefined || one === undefined) return part;
+    const { folder } = session;
     try {
       prepared.set(folder, await one.opened.stack.prepareApply(one.plan, withAnswer(one.plan, flags)));
       return part;
     } catch (error) {
       ready.delete(folder);
-      return createStackReportPart(folder, createEnd(run, folder, error));
+      return createEndedPart(run, session, error);
     }
   };
   const parts = await Promise.all(shown.map(prepare));
@@ -226,14 +228,13 @@ async function planAgain(
 ): Promise<readonly StackReportPart[]> {
   const run = { ...shownRun, planned: createPlannedResources() };
   for (const { opened } of applying.planned.values()) opened.account.forget();
-  const parts = new Map(run.selected.stacks.map((folder, index) => [folder, shown[index]]));
-  return planForEachStack(run, async (folder): Promise<StackResult> => {
+  const parts = new Map(run.sessions.map((session, index) => [session, shown[index]]));
+  return planForEachStack(run, async (session): Promise<StackResult> => {
+    const { folder } = session;
     const known = applying.planned.get(folder);
     if (known === undefined) {
-      const part = parts.get(folder);
-      return part === undefined
-        ? createFailedStack(new Error('It was not planned'), folder, run)
-        : { ...part, exitCode: computeWorstExitCode([part.exitCode]) };
+      const part = assertDefined(parts.get(session), `what was shown of ${folder.folder}`);
+      return { ...part, exitCode: computeWorstExitCode([part.exitCode]) };
     }
     const { opened, options, plan, keptPrunes } = known;
     const approved = { plan, name: 'the plan that was shown' };
@@ -252,7 +253,6 @@ export async function applyReadyStacks(
   presenter: RunPresenter,
 ): Promise<readonly StackReportPart[]> {
   const { run, ready } = applying;
-  const { stacks } = run.selected;
   const progress = presenter.startProgress([...ready.values()]);
   const accounts = Map.groupBy(ready, ([, { opened }]) => opened.account);
   const ends = await Promise.all(
@@ -262,9 +262,11 @@ export async function applyReadyStacks(
   ).finally(() => progress.end());
   const results = new Map(ends.flatMap((account) => [...account]));
   return planned.map((part, index) => {
-    const folder = stacks[index];
-    const result = folder && results.get(folder);
-    return folder === undefined || result === undefined ? part : createStackReportPart(folder, result);
+    const session = run.sessions[index];
+    const end = session && results.get(session.folder);
+    if (session === undefined || end === undefined) return part;
+    if ('error' in end) return createEndedPart(run, session, end.error);
+    return createStackReportPart(session.folder, createApplied(end.result, ready.get(session.folder)));
   });
 }
 
@@ -278,7 +280,7 @@ interface AccountToApply {
 async function applyToAccount(
   { run, prepared }: ApplyRun,
   { account, members, planned, progress }: AccountToApply,
-): Promise<ReadonlyMap<StackFolder, StackResult>> {
+): Promise<ReadonlyMap<StackFolder, StackEnd>> {
   const { stacks } = run.selected;
   const { ordered } = orderStacks(stacks);
   const toApply = (folder: StackFolder): StackInApply => {
@@ -292,13 +294,7 @@ async function applyToAccount(
     return { folder, isBlocked: false, ready: { plan, prepared: own, options } };
   };
   const order = run.command === 'destroy' ? ordered.toReversed() : ordered;
-  const ends = await applyAccount(account.write, order.map(toApply));
-  return new Map(
-    Array.from(ends, ([folder, end]) => [
-      folder,
-      'error' in end ? createEnd(run, folder, end.error) : createApplied(end.result, members.get(folder)),
-    ]),
-  );
+  return applyAccount(account.write, order.map(toApply));
 }
 
 function createApplied(result: ApplyResult, applied: PlannedStack | undefined): StackResult {
@@ -308,8 +304,9 @@ function createApplied(result: ApplyResult, applied: PlannedStack | undefined): 
   return { report: { about: 'apply', plan, result }, exitCode, options: { locate: applied?.opened.locate } };
 }
 
-/** The result of a stack whose apply did not start. The error of the only stack ends the command. */
-function createEnd(run: StacksRun, folder: StackFolder, error: unknown): StackResult {
-  if (!isOfMany(run)) throw error;
-  return createFailedStack(error, folder, run);
+/** The part of a stack whose apply did not start. The error of the only stack ends the command. */
+function createEndedPart(run: StacksRun, session: Session, error: unknown): StackReportPart {
+  if (!run.isOfMany) throw error;
+  session.error = error;
+  return createFailedPart(session, run);
 }

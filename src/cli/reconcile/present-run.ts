@@ -10,7 +10,7 @@ import type { OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
-import { createStacksReport, isOfMany, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
+import { createStacksReport, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
 
 /** Shows the plans, the progress and the results of an apply. */
 export interface RunPresenter {
@@ -24,21 +24,20 @@ export interface RunPresenter {
 }
 
 export function createPresenter(run: StacksRun): RunPresenter {
-  const { flags, context } = run;
+  const { flags, isOfMany, context } = run;
   const isText = flags.format === 'text';
-  const isMany = isOfMany(run);
   const shown = new Set<StackReportPart>();
   let isApplied = false;
   const render = (parts: readonly StackReportPart[], output: OutputStream): string => {
     const options = getTextOptions(output, context, flags);
-    return isMany
+    return isOfMany
       ? renderRunText(createStacksReport(run, parts.map(toPlanPart)), options)
       : parts.map((part) => renderPlan(toPlanPart(part), options)).join('');
   };
   return {
     showPlans: (parts) => {
       // The report of a stack that is refused says everything.
-      const isShown = isText && (isMany || parts.every(({ report }) => !isRefused(report)));
+      const isShown = isText && (isOfMany || parts.every(({ report }) => !isRefused(report)));
       if (!isShown || parts.length === 0) return;
       context.stdout.write(render(parts, context.stdout));
       for (const part of parts) shown.add(part);
@@ -47,7 +46,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
       const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
       const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
       const warning = dangers === '' ? '' : `! ${dangers}.\n`;
-      return `${unseen}${warning}${isMany ? askForMany(ready) : askForOne(ready)}`;
+      return `${unseen}${warning}${isOfMany ? askForMany(ready) : askForOne(ready)}`;
     },
     startProgress: (ready) => {
       isApplied = true;
@@ -55,7 +54,7 @@ export function createPresenter(run: StacksRun): RunPresenter {
     },
     report: async (parts) => {
       const ended = parts.filter((part) => !shown.has(part));
-      const isShown = isMany ? shown.size > 0 : isText && (ended.length === 0 || isApplied);
+      const isShown = isOfMany ? shown.size > 0 : isText && (ended.length === 0 || isApplied);
       const isEnded = isShown && ended.length > 0 && isApplied;
       if (isEnded) context.stdout.write(renderEnds(run, parts, (part) => shown.has(part)));
       return reportStacksRun(run, parts, { isShown });
@@ -105,7 +104,7 @@ function renderEnds(
 ): string {
   const { context, flags } = run;
   const options = { ...getTextOptions(context.stdout, context, flags), isPlanShown: true };
-  if (!isOfMany(run))
+  if (!run.isOfMany)
     return parts.map(({ report, options: own }) => `\n${renderTextReport(report, { ...options, ...own })}`).join('');
   const ended = parts.map((part) => (isShown(part) ? { ...part, isShown: true } : part));
   const { requests: _, ...report } = createStacksReport(run, ended);
@@ -122,8 +121,7 @@ export interface RunProgress {
 
 /** Shows the progress of the applies, from the first write on. */
 function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunProgress {
-  const { context, flags, accounts, signal } = run;
-  const isMany = isOfMany(run);
+  const { context, flags, isOfMany, accounts, signal } = run;
   const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
   let progress: ApplyProgress | undefined;
@@ -154,7 +152,7 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
       },
       onEvent: (event) => {
         if (event.event === 'write-ended') done += 1;
-        progress?.onEvent(isMany ? withStackName(event, { stack, done, total }) : event);
+        progress?.onEvent(isOfMany ? withStackName(event, { stack, done, total }) : event);
       },
       onWarning: (message) => tell(`Warning: ${toPrintable(message)}`),
       onNote: (message) => tell(toPrintable(message)),

@@ -17,6 +17,7 @@ import { numberReport } from '../../report/view/redact.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
+import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { listStackConflicts } from '../../run/stack-claims.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
 import { findSetting } from '../../settings/resolve.ts';
@@ -52,11 +53,9 @@ import {
   createStackReportPart,
   failConflictingStacks,
   forEachStack,
-  isOfMany,
   listPathsOf,
   notePlan,
-  type OpenedStack,
-  openStackFolder,
+  openSession,
   type PlannedStack,
   planForEachStack,
   planOpenedStack,
@@ -137,14 +136,15 @@ async function planEach(
   { options, describe, start, findApproval = () => undefined, drop }: Planning,
 ): Promise<readonly StackReportPart[]> {
   const known = new Map<StackFolder, PlannedStack>();
-  const open = async (folder: StackFolder): Promise<OpenedStack> => {
+  const open = async (session: Session): Promise<OpenedStack> => {
     const lint = options.mode === 'apply' ? 'for-plan' : undefined;
-    const opened = await openStackFolder(run, folder, { lint });
+    const opened = await openSession(run, session, { lint });
     await start?.(opened);
     return opened;
   };
-  const made = await planForEachStack(run, async (folder) => {
-    const opened = known.get(folder)?.opened ?? (await open(folder));
+  const made = await planForEachStack(run, async (session) => {
+    const { folder } = session;
+    const opened = session.opened ?? (await open(session));
     const plan = await planOpenedStack(run, opened, { options, approved: findApproval(folder) });
     const planned = { ...plan, opened, options };
     known.set(folder, planned);
@@ -261,7 +261,7 @@ async function writePlans(out: string, run: StacksRun, parts: readonly StackRepo
       ),
       run.context,
     );
-  if (!isOfMany(run)) return write(out, parts[0]);
+  if (!run.isOfMany) return write(out, parts[0]);
   if (parts.length === 0) return write(join(out, NO_STACK_FILE), undefined);
   const names = namePlanFiles(parts);
   for (const [index, part] of parts.entries()) await write(join(out, names[index] ?? ''), part);
@@ -273,11 +273,11 @@ function findApplyCommand(
   parts: readonly StackReportPart[],
   flags: PlanStacksFlags,
 ): CommandLine | undefined {
-  const { selected, paths, context } = run;
+  const { selected, isOfMany, paths, context } = run;
   const { out } = flags;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   const repeated = { flags, env: context.env, invocation: detectInvocation(context) };
-  if (paths === undefined) {
+  if (isOfMany) {
     if (parts.some(isRefusedPart) || plans.every(({ writes }) => writes.length === 0)) return undefined;
     return createApplyCommandLine({ paths: [selected.tree.root], ...repeated }, { filter: flags, out });
   }
@@ -296,8 +296,9 @@ export async function compareStacksWithLive(
       run.context,
     );
     const planned = new Map<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>();
-    const parts = await planForEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = planned.get(folder)?.opened ?? (await openStackFolder(run, folder));
+    const parts = await planForEachStack(run, async (session): Promise<StackResult> => {
+      const { folder } = session;
+      const opened = session.opened ?? (await openSession(run, session));
       const { stack, locate, settings } = opened;
       const compared = await stack.drift({
         signal: run.signal,
@@ -309,8 +310,8 @@ export async function compareStacksWithLive(
           notePlan(run, opened, plan);
         },
       });
-      const drift = isOfMany(run) ? noteAbsent(compared) : compared;
-      const report: Report = isOfMany(run)
+      const drift = run.isOfMany ? noteAbsent(compared) : compared;
+      const report: Report = run.isOfMany
         ? { about: 'drift', drift }
         : { about: 'drift', drift, keyEnv: settings.keyEnv };
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
@@ -330,25 +331,28 @@ export async function compareStacksWithLive(
 interface InventoryRun {
   readonly flags: StacksFlags;
   readonly query: Omit<GetOptions, 'signal'>;
-  /** Called with each stack and what it owns, while its account is open. */
-  readonly onRead: (opened: OpenedStack, inventory: StackInventory) => void;
-  /** Shows what was read. Returns the exit code. */
-  readonly show: (run: StacksRun, parts: readonly StackReportPart[]) => ExitCode;
+  /** Selects what is shown of what a stack owns. */
+  readonly select: (opened: OpenedStack, inventory: StackInventory) => StackInventory;
+  /** Shows what was read, while the accounts are open. Returns the exit code. */
+  readonly show: (run: StacksRun) => ExitCode;
 }
 
 /** Reads what stacks own. Sends GET requests only. */
 export async function getFromStacks(
   paths: readonly string[],
-  { flags, query, onRead, show }: InventoryRun,
+  { flags, query, select, show }: InventoryRun,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
-    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
-      const opened = await openStackFolder(run, folder);
-      onRead(opened, await opened.stack.get({ ...query, signal: run.signal }));
-      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.success };
-    });
-    return show(run, parts);
+    await forEachSession(
+      run.sessions,
+      async (session) => {
+        const opened = await openSession(run, session);
+        session.inventory = select(opened, await opened.stack.get({ ...query, signal: run.signal }));
+      },
+      run,
+    );
+    return show(run);
   });
 }
 
@@ -365,7 +369,7 @@ export async function validateStacks(
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
-    const parts = await forEachStack(run, (folder) => validateStack(run, folder, toShown));
+    const parts = await forEachStack(run, ({ folder }) => validateStack(run, folder, toShown));
     return reportStacksRun(run, await failConflictingStacks(run, parts));
   });
 }
@@ -383,7 +387,7 @@ async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCh
   const sources = { flags, env: context.env, layers: state.stack.layers };
   const hasBaseUrl = findSetting('baseUrl', sources) !== undefined;
   const settings = hasBaseUrl ? resolveServiceSettings(sources) : undefined;
-  if (settings !== undefined && isOfMany(run)) accounts.checkSettings(settings, folder.file);
+  if (settings !== undefined && run.isOfMany) accounts.checkSettings(settings, folder.file);
   await refuseOverwrittenInputs(flags, settings ?? {}, context);
   await refuseTakeOverWithOldManifest(found?.folder ?? folder, found?.tree ?? selected.tree, context);
   const account = createAccountKeyContainingSecret(folder, context);
@@ -394,7 +398,7 @@ async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCh
 function findWholeTree(run: StacksRun, found: StackAmongOthers | undefined): StackTree | undefined {
   const { selected, context } = run;
   const { cwd } = context;
-  if (!isOfMany(run))
+  if (!run.isOfMany)
     return found !== undefined && findRepository(resolve(cwd, found.folder.folder), context) !== undefined
       ? found.tree
       : undefined;
@@ -428,16 +432,16 @@ async function validateStack(
   folder: StackFolder,
   toShown: ValidationRun['toShown'],
 ): Promise<StackResult> {
-  const options = { requireStack: isOfMany(run), lint: 'all', policies: run.flags.policies ?? [] } as const;
+  const options = { requireStack: run.isOfMany, lint: 'all', policies: run.flags.policies ?? [] } as const;
   const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
   const { state, files, subject } = read;
-  const isNamed = state !== undefined && !isOfMany(run) && subject.stack !== undefined;
+  const isNamed = state !== undefined && !run.isOfMany && subject.stack !== undefined;
   const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
   if (state !== undefined) await checkLikePlan(run, { folder, state, found });
   const unused = listUnusedStackPatterns(read.policies, findWholeTree(run, found));
   const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? []), ...unused].map(toShown);
   const addresses = [...(state?.resources.keys() ?? [])];
-  const name = isOfMany(run) ? folder.name || undefined : subject.stack;
+  const name = run.isOfMany ? folder.name || undefined : subject.stack;
   const stack = name === undefined ? {} : { stack: name };
   return {
     report: {

@@ -1,12 +1,9 @@
 import { listRootsOfPaths } from '../../files/boundary.ts';
 import { createSourceFiles } from '../../manifest/source-files.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { assertDefined } from '../../model/errors.ts';
-import type { Locate } from '../../model/place.ts';
 import type { Plan, PlanComparison } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
-import type { DesiredState } from '../../model/state.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
 import type { KeptPrunes } from '../../plan/plan-input.ts';
@@ -24,11 +21,10 @@ import { findMissingCommits, warnOfMissingCommits } from '../../repository/targe
 import { listStacksOfRepository } from '../../run/absent-stacks.ts';
 import { createOtherStacks, findTakingOverStack, refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
-import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
+import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { type ClaimingStack, listStackClaims, listStackConflicts, type StackClaim } from '../../run/stack-claims.ts';
-import type { ConnectionFlags, ServiceSettings } from '../../settings/table.ts';
-import type { Account } from '../../stack/account.ts';
+import type { ConnectionFlags } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
@@ -68,8 +64,12 @@ export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFla
 
 export interface StacksRun {
   readonly selected: SelectedStacks;
-  /** The manifests of the only stack. Absent: the run is over many stacks, which are folders. */
-  readonly paths?: readonly string[] | undefined;
+  /** The selected stacks on their way. */
+  readonly sessions: readonly Session[];
+  /** Whether the stacks are folders that were selected. Otherwise the user names the only one by its manifests. */
+  readonly isOfMany: boolean;
+  /** The words that name the stacks: a folder of many, or the manifests of one. */
+  readonly paths: readonly string[];
   readonly flags: StacksFlags;
   readonly command: string;
   readonly accounts: Accounts;
@@ -79,24 +79,10 @@ export interface StacksRun {
   readonly planned: PlannedResources;
   /** The unique values that the stacks read so far claim. */
   readonly claims: StackClaim[];
-  /** Which host each stack read so far is at, and what sets it, by its folder. For errors of the service. */
-  readonly services: Map<string, string | undefined>;
   /** Asks git, once in a run, which commits of its target branch a pull request lacks. */
   readonly findMissing: (tree: StackTree) => ReturnType<typeof findMissingCommits>;
   /** Lists the stacks of the repository around those of the run, which it reads once. */
   readonly listAround: () => readonly StackFolder[];
-}
-
-/** A stack whose manifests were read. */
-export interface OpenedStack {
-  readonly folder: StackFolder;
-  /** The stacks of the repository, or those below the folder of a run over many. */
-  readonly tree: StackTree;
-  readonly state: DesiredState;
-  readonly locate: Locate;
-  readonly settings: ServiceSettings;
-  readonly stack: RunnableStack;
-  readonly account: Account;
 }
 
 export interface StackResult {
@@ -117,25 +103,25 @@ export async function withStacks(
   whole: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const isMany = flags.recursive === true;
+  const isOfMany = flags.recursive === true;
   const reading = { ...whole, files: createSourceFiles() };
   const paths = named.map((path) => path || '.'); // a variable that is not set
-  const context = isMany ? confineFilesToRepository(getRoot(paths), reading) : reading;
-  const selected = isMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
-  if (isMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
+  const context = isOfMany ? confineFilesToRepository(getRoot(paths), reading) : reading;
+  const selected = isOfMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
+  if (isOfMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);
   const notes = {
     planned: createPlannedResources(),
     claims: [],
-    services: new Map<string, string | undefined>(),
     findMissing: createMissingCommitsLookUp(context),
     listAround: createStacksAroundLookUp(
       { tree: selected.tree, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
       context,
     ),
   };
-  const run = { selected, paths: isMany ? undefined : paths, flags, command, context, ...notes };
+  const sessions = selected.stacks.map((folder): Session => ({ folder }));
+  const run = { selected, sessions, isOfMany, paths, flags, command, context, ...notes };
   return withAccounts(context, (use) => task({ ...run, ...use }));
 }
 
@@ -188,40 +174,23 @@ function createListing({ tree, ...selected }: SelectedStacks): StackListing {
   return { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
 }
 
-/**
- * Runs a task for each stack. If the task fails for one of many stacks, the error is the result of that stack, and the
- * other stacks continue. Stacks of one account run one after another, to limit memory; accounts run in parallel.
- */
+/** Runs a task for each stack. If the task fails for one of many stacks, the error is the result of that stack. */
 export async function forEachStack(
   run: StacksRun,
-  task: (folder: StackFolder) => Promise<StackResult>,
+  task: (session: Session) => Promise<StackResult>,
 ): Promise<readonly StackReportPart[]> {
-  const { selected, signal, context } = run;
-  const parts = new Map<StackFolder, StackReportPart>();
-  const { ordered, circles } = orderStacks(selected.stacks);
-  const groups = [...Map.groupBy(ordered, (folder) => createAccountKeyContainingSecret(folder, context)).values()];
-  const perform = async (folder: StackFolder): Promise<StackResult> => {
-    const circle = circles.get(folder);
-    if (circle !== undefined) throw circle;
-    return task(folder);
-  };
-  const performOrReport = (folder: StackFolder): Promise<StackResult> =>
-    isOfMany(run)
-      ? perform(folder).catch((error: unknown) => {
-          if (context.endsRun?.(error) === true) throw error;
-          return createFailedStack(error, folder, run);
-        })
-      : perform(folder);
-  await Promise.all(
-    groups.map(async (group) => {
-      for (const folder of group) {
-        signal.throwIfAborted();
-        parts.set(folder, createStackReportPart(folder, await performOrReport(folder)));
-      }
-    }),
+  const results = new Map<Session, StackResult>();
+  await forEachSession(
+    run.sessions,
+    async (session) => {
+      results.set(session, await task(session));
+    },
+    run,
   );
-  signal.throwIfAborted();
-  return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
+  return run.sessions.map((session) => {
+    const result = session.error === undefined ? results.get(session) : undefined;
+    return result === undefined ? createFailedPart(session, run) : createStackReportPart(session.folder, result);
+  });
 }
 
 /**
@@ -230,20 +199,14 @@ export async function forEachStack(
  */
 export async function planForEachStack(
   run: StacksRun,
-  task: (folder: StackFolder) => Promise<StackResult>,
+  task: (session: Session) => Promise<StackResult>,
 ): Promise<readonly StackReportPart[]> {
-  const { selected, planned } = run;
   const parts = await forEachStack(run, task);
-  const stacks = selected.stacks.filter((folder) => planned.awaiting.has(folder));
-  if (stacks.length === 0) return parts;
-  const again = await forEachStack({ ...run, selected: { ...selected, stacks } }, task);
+  const sessions = run.sessions.filter(({ folder }) => run.planned.awaiting.has(folder));
+  if (sessions.length === 0) return parts;
+  const again = await forEachStack({ ...run, sessions }, task);
   const byFolder = new Map(again.map((part) => [part.folder, part]));
   return parts.map((part) => byFolder.get(part.folder) ?? part);
-}
-
-/** Whether the result has a part for each stack. */
-export function isOfMany({ paths }: Pick<StacksRun, 'paths'>): boolean {
-  return paths === undefined;
 }
 
 export function createStackReportPart(
@@ -253,30 +216,26 @@ export function createStackReportPart(
   return { name, folder, keyEnv, report, exitCode, options };
 }
 
-export function createFailedStack(
-  error: unknown,
-  { name, file, folder }: StackFolder,
-  { command, services }: Pick<StacksRun, 'command' | 'services'>,
-): StackResult {
-  const service = services.get(folder);
+/** The part of a stack whose error is its result. */
+export function createFailedPart({ folder, error, service }: Session, { command }: StacksRun): StackReportPart {
+  const { name, file } = folder;
   const place = { file, line: 1, column: 1 };
-  return {
-    report: {
-      about: 'failure',
-      failure: { command, stack: name || undefined, service, ...getReportedErrorPart(error) },
-    },
+  const failure = { command, stack: name || undefined, service, ...getReportedErrorPart(error) };
+  return createStackReportPart(folder, {
+    report: { about: 'failure', failure },
     exitCode: exitCodeOfError(error),
     options: { locate: (address) => (address === undefined ? place : undefined) },
-  };
+  });
 }
 
 /** Reads the manifests of a stack, looks for the stacks around it, and finds its account. Sends no request. */
-export async function openStackFolder(
+export async function openSession(
   run: StacksRun,
-  selected: StackFolder,
+  session: Session,
   { lint }: { readonly lint?: 'for-plan' | undefined } = {},
 ): Promise<OpenedStack> {
-  const { flags, command, accounts, context } = run;
+  const { flags, command, accounts, isOfMany, context } = run;
+  const { folder: selected } = session;
   // `get` makes no plan that a policy could reject.
   const policies = command === 'get' ? undefined : (flags.policies ?? []);
   const read = await readValidManifests(listPathsOf(run, selected), createReadingContext(run), {
@@ -286,10 +245,10 @@ export async function openStackFolder(
   const { state, locate } = read;
   const settings = resolveSettingsFromManifests({ flags }, context, state.stack.layers);
   const service = describeServiceOrigin({ flags, env: context.env, layers: state.stack.layers });
-  run.services.set(selected.folder, service);
-  if (!isOfMany(run)) context.onSubject?.({ service });
+  session.service = service;
+  if (!isOfMany) context.onSubject?.({ service });
   if (command === 'get' || command === 'drift') refuseMissingDataFile(settings, context);
-  const found = isOfMany(run) ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
+  const found = isOfMany ? undefined : findStackAmongOthers({ state, settings, locate }, context, flags);
   const { folder, tree, diagnostics } = found ?? { folder: selected, tree: run.selected.tree, diagnostics: [] };
   await refuseOverwrittenInputs(flags, settings, context);
   const tokens = resolveTokenSettings(flags, state.stack.tokens, state.stack.name);
@@ -308,18 +267,19 @@ export async function openStackFolder(
     tokens,
   };
   const stack = createStack({ ...parts, version: VERSION }, account, context);
-  return { folder, tree, state, locate, settings, stack, account };
+  session.opened = { folder, tree, state, locate, settings, stack, account };
+  return session.opened;
 }
 
 /** The paths of the manifests of a stack. */
-export function listPathsOf({ paths }: StacksRun, { folder }: StackFolder): readonly string[] {
-  return paths ?? [folder];
+export function listPathsOf({ isOfMany, paths }: StacksRun, { folder }: StackFolder): readonly string[] {
+  return isOfMany ? [folder] : paths;
 }
 
 /** The context in which manifests are read. A failure of one of many stacks is reported in its part. */
 export function createReadingContext(run: StacksRun): Context {
   const { onSubject, ...quiet } = run.context;
-  return isOfMany(run) || onSubject === undefined ? quiet : { ...quiet, onSubject };
+  return run.isOfMany || onSubject === undefined ? quiet : { ...quiet, onSubject };
 }
 
 /** Whether conflicting claims stop this command. They do not stop `get` and `destroy`, which write no claimed value. */
@@ -417,9 +377,9 @@ export function createOtherStacksLookUps(
       if (outcome === undefined) planned.awaiting.add(folder);
       return outcome !== undefined && 'isCreated' in outcome ? undefined : taker;
     },
-    others: createOtherStacks(folder, () => (isOfMany(run) ? [...tree.stacks, ...run.listAround()] : tree.stacks)),
+    others: createOtherStacks(folder, () => (run.isOfMany ? [...tree.stacks, ...run.listAround()] : tree.stacks)),
     findPlanned,
-    adviseOnOtherStack: (name) => (isOfMany(run) ? adviseOnUnselectedStack(name, selected) : undefined),
+    adviseOnOtherStack: (name) => (run.isOfMany ? adviseOnUnselectedStack(name, selected) : undefined),
     isInRun,
   };
 }
@@ -450,7 +410,7 @@ export function reportStacksRun(
 ): Promise<ExitCode> {
   const { flags, context } = run;
   const [one] = parts;
-  if (!isOfMany(run) && one !== undefined)
+  if (!run.isOfMany && one !== undefined)
     return outputReport(
       one.report,
       { flags, exitCode, applyCommand, locate: one.options.locate, command: run.command, folder: one.folder, ...more },

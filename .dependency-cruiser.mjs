@@ -37,7 +37,7 @@ const MAY_IMPORT = {
   lint: ['model', 'kinds', 'settings', 'manifest', 'expressions', 'access'],
   policy: ['model', 'kinds', 'manifest', 'expressions'],
   client: ['model', 'kinds', 'schemas', 'manifest'],
-  plan: ['model', 'kinds', 'manifest', 'access'],
+  plan: ['model', 'kinds', 'settings', 'manifest', 'access'],
   export: ['model', 'kinds', 'schemas', 'manifest'],
   accept: ['model', 'kinds', 'manifest', 'plan', 'export'],
   apply: ['model', 'files', 'programs', 'kinds', 'manifest', 'access', 'client', 'plan'],

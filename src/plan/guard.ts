@@ -14,6 +14,7 @@ import { isOwnedBy } from '../model/ownership.ts';
 import type { MissingManifests, Plan, SafetyViolation } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
+import { CONSENT_OPTIONS, type Consents, getRequestFlag } from '../settings/request.ts';
 
 export interface GuardInput {
   readonly changes: readonly Change[];
@@ -34,20 +35,6 @@ export function countOwnedByKind(live: LiveState, stack: string): ReadonlyMap<st
   return new Map([...live.resources].map(([kind, all]) => [kind, all.filter(isCounted).length]));
 }
 
-/** What the user of a run allows, in the words of its flags and options. */
-export interface Consents {
-  /** Consents to more deletes than the guard allows. Default: false. */
-  readonly allowDeletes?: boolean;
-  /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
-  readonly allowProtected?: readonly string[];
-  /** Names of stacks whose resources may be taken over. Default: no stacks. */
-  readonly allowTakeOver?: readonly string[];
-  /** Addresses of credentials and certificates that may be renamed back, and keep what was handed out. Default: no addresses. */
-  readonly allowRenamedBack?: readonly string[];
-  /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
-  readonly allowRejected?: readonly string[];
-}
-
 /** Returns the safety rules that a plan breaks. The limits on deletes do not apply to a plan to destroy. */
 export function listGuardAndProtectionViolations(input: GuardInput): readonly SafetyViolation[] {
   const protect = listProtected(input);
@@ -56,7 +43,7 @@ export function listGuardAndProtectionViolations(input: GuardInput): readonly Sa
 }
 
 /**
- * Returns the violations without consent. No consent allows a violated policy, or an exchange of values.
+ * Returns the violations without consent, by the table of options. None allows a violated policy, or an exchange of values.
  * @example
  * const blocking = listBlockingViolations(plan.violations, { allowDeletes: true });
  */
@@ -65,43 +52,29 @@ export function listBlockingViolations(
   consents: Consents,
 ): readonly SafetyViolation[] {
   return violations.flatMap((violation) => {
-    if (violation.rule === 'policy' || violation.rule === 'value-exchange') return [violation];
-    if (
-      violation.rule === 'delete-share' ||
-      violation.rule === 'nothing-described' ||
-      violation.rule === 'manifests-missing'
-    )
-      return consents.allowDeletes === true ? [] : [violation];
-    if (violation.rule === 'take-over')
-      return consents.allowTakeOver?.includes(violation.stack ?? '') === true ? [] : [violation];
-    if (violation.rule === 'renamed-back')
-      return violation.addresses.every((address) => consents.allowRenamedBack?.includes(address) === true)
-        ? []
-        : [violation];
-    const consent = CONSENTS[violation.rule];
-    const allowed = consents[consent.allowance] ?? [];
+    const consent = CONSENT_OPTIONS.find(({ allows = [] }) => allows.includes(violation.rule));
+    const allowed = consent && consents[consent.name];
+    if (consent === undefined || allowed === undefined || typeof allowed === 'boolean')
+      return allowed === true ? [] : [violation];
+    if (consent.takes === 'stack') return allowed.includes(violation.stack ?? '') ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));
-    return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { ...consent, allowed })];
+    return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { name: consent.name, allowed })];
   });
 }
-
-/** Flags that allow a violation for single addresses. */
-const CONSENTS = {
-  protect: { flag: '--allow-protected', allowance: 'allowProtected' },
-  'rejected-write': { flag: '--allow-rejected', allowance: 'allowRejected' },
-  'claimed-elsewhere': { flag: '--allow-rejected', allowance: 'allowRejected' },
-} as const;
 
 /** Extends the remedy if an address in the flag resembles an address of the violation and is probably misspelled. */
 function withMisspelt(
   violation: SafetyViolation,
-  { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },
+  { name, allowed }: { readonly name: keyof Consents; readonly allowed: readonly string[] },
 ): SafetyViolation {
   const nearest = violation.addresses
     .map((address) => suggestAddress(address, allowed))
     .find((near) => near !== undefined);
-  if (nearest === undefined) return violation;
-  return { ...violation, remedy: `${violation.remedy} ${flag} names ${nearest}, which is another resource.` };
+  if (nearest === undefined || getRequestFlag(name) === '') return violation;
+  return {
+    ...violation,
+    remedy: `${violation.remedy} ${getRequestFlag(name)} names ${nearest}, which is another resource.`,
+  };
 }
 
 /**

@@ -16,6 +16,7 @@ import { DEFAULT_VERSION_HEADER_NAME } from '../model/http.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_DESCRIPTION, RATE_LIMIT_PATTERN } from '../model/stack.ts';
 import { isBaseUrl, isOnThisMachine, normalizeUrl } from './base-url.ts';
+import { getRequestFlag } from './request.ts';
 import {
   BOOLEAN,
   defineEnum,
@@ -280,7 +281,7 @@ export const SETTINGS = {
   maxDeletes: defineSetting({
     type: defineWholeNumber(0),
     about: 'maximum number of deletes of one kind without consent',
-    consent: '--allow-deletes',
+    consent: getRequestFlag('allowDeletes'),
     stack: 'guard.max_deletes',
     default: DEFAULT_GUARD.maxDeletes,
     help: 'settings',
@@ -289,7 +290,7 @@ export const SETTINGS = {
     type: SHARE,
     about: 'maximum share of one kind that is deleted without consent',
     details: 'From 0 to 1, of the owned resources of the kind.',
-    consent: '--allow-deletes',
+    consent: getRequestFlag('allowDeletes'),
     stack: 'guard.max_delete_share',
     default: DEFAULT_GUARD.maxDeleteShare,
     defaultText: `${DEFAULT_GUARD.maxDeleteShare * 100} %`,

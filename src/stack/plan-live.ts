@@ -32,7 +32,7 @@ export interface PlanOptions {
    * `destroy` deletes everything that the stack owns. `release` removes the stack's marks and leaves the resources.
    * Default: `apply`.
    */
-  readonly mode?: Plan['mode'];
+  readonly mode?: Plan['mode'] | undefined;
   /** Addresses to plan, together with their dependencies. Default: all addresses. */
   readonly targets?: readonly string[] | undefined;
   /** Addresses to leave out, together with everything that depends on them. Default: no addresses. */

@@ -23,8 +23,9 @@ import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { StackError } from '../model/user-errors.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
-import { type Consents, listBlockingViolations } from '../plan/guard.ts';
+import { listBlockingViolations } from '../plan/guard.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
+import type { Consents } from '../settings/request.ts';
 import type { Host } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */

@@ -8,12 +8,12 @@ import { changePlan } from '../results.ts';
 import { type FakeOptions, runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
-const NONE = { target: [] };
+const NONE = { targets: [] };
 
 test('has the paths and flags of the run, and the settings of its environment', () => {
   const flags = {
     ...NONE,
-    target: ['TCPEdge/a'],
+    targets: ['TCPEdge/a'],
     rotate: ['Credential/b'],
     allowTakeOver: ['old'],
     allowDeletes: true,

@@ -8,16 +8,15 @@ import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
 import { applyStacks } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
-  ALLOW_DELETES,
-  ALLOW_PROTECTED,
   addToCommand,
   CONNECTION_OPTIONS,
   createDetailedReportOptions,
+  createRequestOptions,
+  DESTROY_OPTIONS,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
   isRecursive,
   RECURSIVE_OPTIONS,
-  SCOPE_OPTIONS,
   SHOW_SECRETS,
   TRUST_OPTIONS,
   YES,
@@ -33,8 +32,7 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
   addToCommand(command, {
     options: [
       ...RECURSIVE_OPTIONS,
-      ALLOW_DELETES,
-      ...SCOPE_OPTIONS,
+      ...DESTROY_OPTIONS,
       YES,
       ...createDetailedReportOptions(),
       SHOW_SECRETS,
@@ -71,7 +69,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
   addToCommand(command, {
     options: [
       ...TRUST_OPTIONS,
-      ALLOW_PROTECTED,
+      ...createRequestOptions(['allowProtected']),
       YES,
       ...createDetailedReportOptions(),
       SHOW_SECRETS,
@@ -82,14 +80,14 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
       [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
       [`edgewise release ${EXAMPLE_ADDRESS} ${EXAMPLE_TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
     ],
-  }).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
+  }).action((words: string[], flags: ApplyFlags) =>
     act(flags, (context) => {
       refuseToWriteUntrusted(context);
       refuseMisspelt(words);
-      const target = words.filter(isResourceAddress);
-      if (target.length === 0) throw new StackError('The command names no resource to release.', NO_ADDRESS);
+      const targets = words.filter(isResourceAddress);
+      if (targets.length === 0) throw new StackError('The command names no resource to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
-      return applyStacks(paths, { flags: { ...flags, target }, mode: 'release' }, context);
+      return applyStacks(paths, { flags: { ...flags, targets }, mode: 'release' }, context);
     }),
   );
 }

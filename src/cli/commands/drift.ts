@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { listFormatNames } from '../../report/formats.ts';
+import type { Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
@@ -9,16 +10,17 @@ import {
   addToCommand,
   CONNECTION_OPTIONS,
   createDetailedReportOptions,
+  createRequestOptions,
   isRecursive,
   RECURSIVE_OPTIONS,
   SHOW_SECRETS,
-  TARGET_OPTIONS,
 } from './options.ts';
 
-interface DriftCommandFlags extends ConnectionFlags, FormatFlags, StackFilterFlags {
-  readonly target: readonly string[];
-  readonly exclude: readonly string[];
-}
+interface DriftCommandFlags
+  extends ConnectionFlags,
+    FormatFlags,
+    StackFilterFlags,
+    Pick<Request, 'targets' | 'exclusions'> {}
 
 export function configureDriftCommand(command: Command, act: CommandBodyRunner): void {
   command
@@ -29,7 +31,7 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
     options: [
       ...RECURSIVE_OPTIONS,
       new Option('--detailed-exitcode', 'accepted, as in plan: drift always exits with 2 when something differs'),
-      ...TARGET_OPTIONS,
+      ...createRequestOptions(['targets', 'exclusions']),
       ...createDetailedReportOptions(listFormatNames('drift')),
       SHOW_SECRETS,
       ...CONNECTION_OPTIONS,

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { hasToken, isRotatable } from '../../kinds/kind.ts';
-import { formatKindTitles, OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import { hasToken } from '../../kinds/kind.ts';
+import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { type FormatName, GENERAL_FORMAT_NAMES, isFormatName } from '../../report/formats.ts';
+import { REQUEST_OPTIONS, type RequestOption, type RequestOptionName } from '../../settings/request.ts';
 import type { OptionTopic, Setting, TextSettingType } from '../../settings/setting.ts';
 import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -21,9 +22,6 @@ export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
 
 /** Address for examples about resources that have a token. */
 export const EXAMPLE_TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
-
-/** Titles of the kinds that `--rotate` can replace, such as `credential or SSH user certificate`. */
-const ROTATABLE_TITLES = formatKindTitles(isRotatable);
 
 /**
  * Options that several commands share, as lists. A command lists its options in the order of its help: `addToCommand`.
@@ -76,82 +74,38 @@ export const SHOW_SECRETS: Option = inTopic(
   new Option('--show-secrets', 'show live values that may be secret, such as those of request headers'),
 );
 
-export const ALLOW_DELETES: Option = inTopic(
-  'safety',
-  new Option('--allow-deletes', 'allow more deletes than the guard does'),
-);
+/** Parses what follows the flag of an option of a plan. */
+const PARSERS: Readonly<Record<Exclude<RequestOption['takes'], 'nothing'>, (text: string) => string>> = {
+  address: parseTarget,
+  stack: parseStackName,
+  path: (text) => text,
+};
 
-export const POLICIES: Option = inTopic(
-  'safety',
-  createRepeatableOption('--policies <path>', 'file or folder with more policies to check'),
-);
-
-export const ALLOW_PROTECTED: Option = inTopic(
-  'safety',
-  createRepeatableOption(
-    '--allow-protected <address>',
-    'let this protected resource be deleted, replaced or released',
-    {
-      parse: parseTarget,
-    },
-  ),
-);
+/** Returns options of a plan, in their help topics. */
+export function createRequestOptions(names: readonly RequestOptionName[]): readonly Option[] {
+  return names.map((name) => {
+    const { flag = '', about = '', takes, topic }: RequestOption = REQUEST_OPTIONS[name];
+    const option =
+      takes === 'nothing' ? new Option(flag, about) : createRepeatableOption(flag, about, { parse: PARSERS[takes] });
+    option.attributeName = () => name; // by default, that of the flag
+    return topic === undefined ? option : inTopic(topic, option);
+  });
+}
 
 export const YES: Option = new Option('--yes', 'do not ask');
 
-/** Limit a plan to some resources. */
-export const TARGET_OPTIONS: readonly Option[] = [
-  createRepeatableOption('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
-  inTopic(
-    'safety',
-    createRepeatableOption('--exclude <address>', 'leave out this resource and everything that depends on it', {
-      parse: parseTarget,
-    }),
-  ),
-];
-
-/** Limit and check a plan. */
-export const SCOPE_OPTIONS: readonly Option[] = [
-  ...TARGET_OPTIONS,
-  ALLOW_PROTECTED,
-  POLICIES,
-  inTopic(
-    'safety',
-    createRepeatableOption(
-      '--allow-rejected <address>',
-      'send the writes of this resource although the service will reject them; failures are reported',
-      { parse: parseTarget },
-    ),
-  ),
-  inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
-];
+/** The options that limit and check a plan, in the order of the help. */
+const SCOPE_NAMES = ['targets', 'exclusions', 'allowProtected', 'policies', 'allowRejected', 'rehearsal'] as const;
 
 /** The options of a plan. `plan` accepts those of token sinks too, which override the Stack, but delivers no token. */
 export const PLAN_OPTIONS: readonly Option[] = [
-  ...SCOPE_OPTIONS,
-  ...[
-    ['--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`] as const,
-    ['--retire <address>', 'delete its old one now (lifecycle.keep_old_for); with --rotate: keep none'] as const,
-  ].map(([flags, text]) => inTopic('tokens', createRepeatableOption(flags, text, { parse: parseTarget }))),
+  ...createRequestOptions([...SCOPE_NAMES, 'rotate', 'retire']),
   ...createSettingOptions(['tokenDirectory', 'tokenCommand']),
-  ALLOW_DELETES,
-  inTopic(
-    'safety',
-    createRepeatableOption(
-      '--allow-adopted <address>',
-      'delete this resource, which was adopted and never changed, if its manifest is gone',
-      { parse: parseTarget },
-    ),
-  ),
-  inTopic(
-    'many-stacks',
-    createRepeatableOption(
-      '--allow-take-over <stack>',
-      'let this stack take over resources of that one, as renamed_from says',
-      { parse: parseStackName },
-    ),
-  ),
+  ...createRequestOptions(['allowDeletes', 'allowAdopted', 'allowTakeOver']),
 ];
+
+/** The options of a plan that deletes everything. */
+export const DESTROY_OPTIONS: readonly Option[] = createRequestOptions(['allowDeletes', ...SCOPE_NAMES]);
 
 export const COLOR: Option = createSettingOption('color').helpGroup(OUTPUT_OPTIONS_HEADING);
 

@@ -21,8 +21,8 @@ import {
   addToCommand,
   createFormatOptions,
   createReportOptions,
+  createRequestOptions,
   isRecursive,
-  POLICIES,
   READ_LIMIT_OPTIONS,
   RECURSIVE_OPTIONS,
 } from './options.ts';
@@ -41,7 +41,7 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
     options: [
       new Option('--strict', 'fail on warnings too'),
       new Option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets'),
-      POLICIES,
+      ...createRequestOptions(['policies']),
       ...RECURSIVE_OPTIONS,
       ...createReportOptions(),
     ],

@@ -39,7 +39,7 @@ export async function acceptStacks(
   context: Context,
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
-  return withStacks(paths, { flags: { ...flags, target: names }, command: 'accept' }, context, async (run) => {
+  return withStacks(paths, { flags: { ...flags, targets: names }, command: 'accept' }, context, async (run) => {
     const accepted = new Map<StackFolder, Accepted>();
     const parts = await forEachStack(run, async (session): Promise<StackResult> => {
       const { folder } = session;

@@ -83,10 +83,10 @@ export function findPlanFileApplyCommand(
   context: Pick<Context, 'env' | 'cwd' | 'uid' | 'root'>,
 ): CommandLine | undefined {
   const { env } = context;
-  const { options, targets: target, exclusions: exclude = [] } = plan;
+  const { options, targets, exclusions } = plan;
   const { rotate, retire } = options;
   if (rotate.length + retire.length > 0) return undefined;
-  const flags = { target, exclude };
+  const flags = { targets, exclusions };
   return createApplyCommandLine(
     { paths: [MANIFESTS], flags, env, invocation: detectInvocation(context) },
     { out: file },

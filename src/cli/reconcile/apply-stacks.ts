@@ -5,13 +5,14 @@ import { isIncomplete, isSamePlan, type Plan, type PlanComparison } from '../../
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
-import { type Consents, listBlockingViolations } from '../../plan/guard.ts';
+import { listBlockingViolations } from '../../plan/guard.ts';
 import type { ComparisonReport, StackReportPart } from '../../report/report.ts';
 import { formatShortList } from '../../report/view/danger-view.ts';
 import { applyAccount, type StackEnd, type StackInApply } from '../../run/apply-account.ts';
 import { orderStacks } from '../../run/order-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
 import type { Session } from '../../run/session.ts';
+import type { Consents } from '../../settings/request.ts';
 import type { Account } from '../../stack/account.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
 import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';

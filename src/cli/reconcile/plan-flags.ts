@@ -1,83 +1,48 @@
-import { toHyphenated } from '../../kinds/kind.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { escapePath } from '../../model/shell-words.ts';
-import type { Consents } from '../../plan/guard.ts';
+import { getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
-/** Flags that say what a plan covers and what it may do. */
-export interface PlanFlags extends ConnectionFlags, TokenFlags, Consents {
-  readonly target: readonly string[];
-  readonly exclude?: readonly string[];
-  readonly allowAdopted?: readonly string[];
-  readonly rotate?: readonly string[];
-  readonly retire?: readonly string[];
-  /** Files and folders of policies. */
-  readonly policies?: readonly string[];
-  /** False with --no-rehearsal. */
-  readonly rehearsal?: boolean;
+/** Flags that say what a plan covers, what it may do, and where it is made. */
+export interface PlanFlags extends Request, ConnectionFlags, TokenFlags {
   /** The variables that manifests may read. */
   readonly env?: readonly string[];
 }
 
-type RepeatedFlag = Exclude<keyof PlanFlags, keyof ConnectionFlags | keyof TokenFlags | 'env' | 'allowRenamedBack'>;
-
-/**
- * The flags of a plan, in the order in which a command line repeats them, and whether they are for a single stack: they
- * have addresses, which several stacks may have.
- */
-const IS_FOR_ONE_STACK: Readonly<Record<RepeatedFlag, boolean>> = {
-  target: true,
-  exclude: true,
-  rotate: true,
-  retire: true,
-  rehearsal: false,
-  policies: false,
-  allowDeletes: false,
-  allowProtected: true,
-  allowTakeOver: false,
-  allowAdopted: false,
-  allowRejected: true,
-};
-
-const REPEATED_FLAGS = Object.keys(IS_FOR_ONE_STACK) as readonly RepeatedFlag[]; // the keys of a literal
-
 /** The words that repeat the flags of a plan, without those of the connection, of variables and of token sinks. */
-export function listPlanWords(flags: Partial<PlanFlags>): readonly string[] {
-  return REPEATED_FLAGS.flatMap((name) => listFlagWords(name, flags[name]));
+export function listPlanWords(flags: Request): readonly string[] {
+  return NAMED_REQUEST_OPTIONS.flatMap((option) => listFlagWords(option, flags));
 }
 
 /** The words that are for a single stack, without the addresses. */
-export function listWordsForOneStack(flags: Partial<PlanFlags>): readonly string[] {
-  const names = REPEATED_FLAGS.filter((name) => IS_FOR_ONE_STACK[name]);
-  return names.flatMap((name) => listFlagWords(name, flags[name]).slice(0, 1));
+export function listWordsForOneStack(flags: Request): readonly string[] {
+  const options = NAMED_REQUEST_OPTIONS.filter(({ isForOneStack }) => isForOneStack);
+  return options.flatMap((option) => listFlagWords(option, flags).slice(0, 1));
 }
 
-function listFlagWords(name: RepeatedFlag, value: boolean | readonly string[] = []): readonly string[] {
-  const word = toHyphenated(name);
-  if (typeof value !== 'boolean')
-    return value.flatMap((one) => [`--${word}`, name === 'policies' ? escapePath(one) : one]);
-  const isDefault = value === (name === 'rehearsal');
-  if (isDefault) return [];
-  return [value ? `--${word}` : `--no-${word}`];
+function listFlagWords({ name, takes }: (typeof NAMED_REQUEST_OPTIONS)[number], flags: Request): readonly string[] {
+  const word = getRequestFlag(name);
+  if (word === '') return [];
+  const value = flags[name];
+  if (typeof value === 'object') return value.flatMap((one) => [word, takes === 'path' ? escapePath(one) : one]);
+  const isGiven = value === !word.startsWith('--no-');
+  return isGiven ? [word] : [];
 }
 
-export function toPlanOptions(
-  { target, exclude = [], rotate = [], retire = [], ...flags }: Partial<PlanFlags> & Pick<PlanFlags, 'target'>,
-  mode: Plan['mode'] = 'apply',
-): PlanOptions {
-  return {
-    mode,
-    targets: target,
-    exclusions: exclude,
-    rotate,
-    retire,
-    allowAdopted: flags.allowAdopted,
-    rehearsal: flags.rehearsal !== false,
-  };
+export function toPlanOptions({
+  mode,
+  targets,
+  exclusions,
+  rotate,
+  retire,
+  allowAdopted,
+  rehearsal,
+}: Request): PlanOptions {
+  return { mode, targets, exclusions, rotate, retire, allowAdopted, rehearsal };
 }
 
 /**

@@ -20,6 +20,7 @@ import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/
 import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { listStackConflicts } from '../../run/stack-claims.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
+import type { Request } from '../../settings/request.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { PlanOptions } from '../../stack/plan-live.ts';
@@ -93,7 +94,7 @@ export async function applyStacks(
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), prepared: new Map() };
     const planned = await planEach(run, {
-      options: { ...toPlanOptions(flags, mode), ...(isAsked && { allowAdopted: 'asked' }) },
+      options: { ...toPlanOptions({ ...flags, mode }), ...(isAsked && { allowAdopted: 'asked' }) },
       findApproval: approved(run.selected),
       start: async ({ stack }) => {
         for (const warning of await stack.removeTokenLeftovers())
@@ -231,7 +232,7 @@ export async function planStacks(
       const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
       return { report, exitCode, options: { locate: opened.locate } };
     };
-    const parts = await planEach(run, { options: toPlanOptions(flags), describe });
+    const parts = await planEach(run, { options: toPlanOptions({ ...flags, mode: 'apply' }), describe });
     if (out !== undefined) await writePlans(out, run, parts);
     return reportStacksRun(run, parts, {
       applyCommand: findApplyCommand(run, parts, flags),
@@ -287,7 +288,7 @@ function findApplyCommand(
 /** Compares stacks with the live state. Sends GET requests only. */
 export async function compareStacksWithLive(
   paths: readonly string[],
-  flags: StacksFlags & { readonly target: readonly string[]; readonly exclude: readonly string[] },
+  flags: StacksFlags & Pick<Request, 'targets' | 'exclusions'>,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
@@ -302,8 +303,8 @@ export async function compareStacksWithLive(
       const { stack, locate, settings } = opened;
       const compared = await stack.drift({
         signal: run.signal,
-        targets: flags.target,
-        exclusions: flags.exclude,
+        targets: flags.targets,
+        exclusions: flags.exclusions,
         ...createOtherStacksLookUps(run, opened),
         onPlanned: (plan) => {
           planned.set(folder, { plan, opened });

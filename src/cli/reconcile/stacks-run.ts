@@ -24,6 +24,7 @@ import { findStackAmongOthers, NO_TREE } from '../../run/neighbours.ts';
 import { createPlannedResources, type PlannedResources } from '../../run/planned-resources.ts';
 import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { type ClaimingStack, listStackClaims, listStackConflicts, type StackClaim } from '../../run/stack-claims.ts';
+import type { Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
@@ -40,7 +41,7 @@ import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport
 import type { FormatFlags } from '../output/present.ts';
 import type { Approval } from './approvals.ts';
 import { noteTokenCommands } from './artifact-files.ts';
-import { listWordsForOneStack, type PlanFlags } from './plan-flags.ts';
+import { listWordsForOneStack } from './plan-flags.ts';
 
 /**
  * A run over a list of stacks. Without --recursive, the list has one stack, which the user names by its manifests. The
@@ -57,10 +58,12 @@ export function toStackFilter({ stack = [], changedSince, baseUrl, keyEnv }: Sta
   return { names: stack, since: changedSince, baseUrl, keyEnv };
 }
 
-export interface StacksFlags extends StackFilterFlags, ConnectionFlags, TokenFlags, FormatFlags {
-  /** Files and folders of policies. They apply to every stack. */
-  readonly policies?: readonly string[];
-}
+export interface StacksFlags
+  extends StackFilterFlags,
+    ConnectionFlags,
+    TokenFlags,
+    FormatFlags,
+    Pick<Request, 'policies'> {}
 
 export interface StacksRun {
   readonly selected: SelectedStacks;
@@ -92,7 +95,7 @@ export interface StackResult {
 }
 
 interface RunRequest {
-  readonly flags: StacksFlags & Partial<PlanFlags>;
+  readonly flags: StacksFlags & Request;
   readonly command: string;
 }
 
@@ -448,7 +451,7 @@ export function computeWorstExitCode(codes: readonly number[]): ExitCode {
  * same address. Other filters do not suffice: the number of stacks that they select may change.
  */
 function refuseSingleResourceFlags(
-  given: Partial<PlanFlags>,
+  given: Request,
   { names, count }: { readonly names: readonly string[]; readonly count: number },
 ): void {
   const words = listWordsForOneStack(given);

@@ -18,6 +18,7 @@ import type {
   SafetyViolation,
 } from '../../model/plan.ts';
 import type { GuardSettings } from '../../model/stack.ts';
+import { getRequestFlag } from '../../settings/request.ts';
 
 /**
  * The one list of what an approval binds: for each member of a plan, whether a plan in which it differs is still as
@@ -73,8 +74,8 @@ const SETTINGS_MEMBERS: RulesOf<PlanSettings> = {
 };
 
 const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
-  rotate: { rule: 'equal', name: '--rotate', isSet: true },
-  retire: { rule: 'equal', name: '--retire', isSet: true },
+  rotate: { rule: 'equal', name: getRequestFlag('rotate'), isSet: true },
+  retire: { rule: 'equal', name: getRequestFlag('retire'), isSet: true },
 };
 
 const DIFFERENCE_MEMBERS: RulesOf<Difference> = {
@@ -155,8 +156,8 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   mode: { rule: 'equal', name: 'the mode' },
   settings: { rule: 'members', of: SETTINGS_MEMBERS },
   options: { rule: 'members', of: OPTION_MEMBERS },
-  targets: { rule: 'equal', name: '--target', isSet: true },
-  exclusions: { rule: 'equal', name: '--exclude', unset: [], isSet: true },
+  targets: { rule: 'equal', name: getRequestFlag('targets'), isSet: true },
+  exclusions: { rule: 'equal', name: getRequestFlag('exclusions'), unset: [], isSet: true },
   takeOver: { rule: 'compared', by: 'the stacks from which something is still taken over' },
   crossStackReferences: { rule: 'compared', by: 'the resources of other stacks that are still awaited' },
   hiddenSalt: {

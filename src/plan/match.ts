@@ -34,6 +34,12 @@ export interface ResourcePair {
   readonly retires?: Retirement;
 }
 
+/** A desired resource that exists. */
+export interface ExistingPair extends ResourcePair {
+  readonly desired: DesiredResource;
+  readonly live: LiveResource;
+}
+
 /** The result of `matchResources`. The pairs are sorted by address. */
 interface Matched {
   readonly pairs: readonly ResourcePair[];

@@ -5,7 +5,8 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
 import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
-import type { ChangeDecision, RenewalContext, SinkOptions } from './decide.ts';
+import type { SinkOptions } from './new-tokens.ts';
+import type { RenewalContext } from './renewal.ts';
 import type { RetirementOptions } from './retirement.ts';
 
 /** Why a run keeps what a stack would prune. */
@@ -89,12 +90,4 @@ function withoutModules(resource: DesiredResource): DesiredResource {
  */
 export function omitAllDesiredResources(desired: DesiredState): DesiredState {
   return { ...desired, resources: new Map() };
-}
-
-export function listReleaseDespiteManifestNotes({ pair }: ChangeDecision, desired: DesiredState): readonly string[] {
-  const { address, live } = pair;
-  if (!desired.resources.has(address)) return [];
-  return [
-    `its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: ${live?.id} }`,
-  ];
 }

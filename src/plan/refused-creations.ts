@@ -3,7 +3,7 @@ import { findRefusedCreation, isRefusalRecord, type Mark, toFieldDigest } from '
 import type { LiveResource } from '../model/state.ts';
 import type { DesiredSpecForms } from './desired-form.ts';
 import { computeMarkDigests } from './differences.ts';
-import type { ResourcePair } from './match.ts';
+import type { ExistingPair, ResourcePair } from './match.ts';
 import { findManifestValidForMs } from './validity.ts';
 
 /**
@@ -24,18 +24,18 @@ export function computeAskedDigest(kind: Kind, fields: Mark['fields'], validForM
  * for it again (`--rotate`).
  */
 export function describeRefusal(
-  { kind, address, desired, live, by }: ResourcePair,
+  { kind, address, desired, live, by }: ExistingPair,
   { normal }: DesiredSpecForms,
   rotate: readonly string[],
 ): string | undefined {
-  const refused = live && findRefusedCreation(live);
-  if (refused === undefined || desired === undefined || by !== 'mark' || rotate.includes(address)) return undefined;
+  const refused = findRefusedCreation(live);
+  if (refused === undefined || by !== 'mark' || rotate.includes(address)) return undefined;
   const { fields, pending } = computeMarkDigests(kind, normal, desired.lifecycle.ignore);
   const asked = computeAskedDigest(kind, fields, findManifestValidForMs(kind, desired));
   if (Object.keys(pending).length > 0 || asked !== refused.asked) return undefined;
   const names = refused.fields.join(' and ');
   const why = `the last time that an apply created it as the manifest asks, the service stored another ${names}, so nothing was delivered`;
-  return refused.record === true ? `${why}; ${live?.id} only records that` : why;
+  return refused.record === true ? `${why}; ${live.id} only records that` : why;
 }
 
 /** What a record of a refused creation is, for the change that deletes it. */

@@ -11,15 +11,6 @@ export function createChangeLookUp(changes: readonly Change[]): (write: Write) =
     duplicateOf === undefined ? byAddress.get(address) : byId.get(ids?.id ?? '');
 }
 
-/** Counts the writes of a plan before which an apply reads the resource again, unless it has just read it. */
-export function countReliantWrites(writes: readonly Write[], changes: readonly Change[]): number {
-  const findChange = createChangeLookUp(changes);
-  return writes.filter((write) => {
-    const change = findChange(write);
-    return change !== undefined && isReliantWrite(write, change);
-  }).length;
-}
-
 /** Whether a write relies on the state of its resource: it deletes, or carries values that the plan leaves alone. */
 export function isReliantWrite(write: Write, change: Change): boolean {
   if (write.method === 'DELETE' || change.action === 'release') return true;

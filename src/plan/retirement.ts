@@ -6,7 +6,7 @@ import type { ClockSkew } from '../model/clock.ts';
 import { hasDeliveredToken, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import { listPlainDifference } from './differences.ts';
-import type { ResourcePair } from './match.ts';
+import type { ExistingPair, ResourcePair } from './match.ts';
 import { readFieldTime, readSettingMs } from './validity.ts';
 
 /**
@@ -44,11 +44,10 @@ export interface RetirementContext extends RetirementOptions {
  * or `--retire` asks for that, or because nothing can use it.
  */
 export function findKeepMs(
-  { kind, desired, live, address, by }: ResourcePair,
+  { kind, desired, live, address, by }: ExistingPair,
   { retire = [], now }: RetirementContext,
 ): number | undefined {
-  if (desired === undefined || live === undefined || by !== 'mark' || retire.includes(address)) return undefined;
-  if (isRefusalRecord(live)) return undefined;
+  if (by !== 'mark' || retire.includes(address) || isRefusalRecord(live)) return undefined;
   const keepMs = readSettingMs(desired, 'keep_old_for');
   if (keepMs === 0) return undefined;
   const end = readFieldTime(live.spec, kind.validity?.until);
@@ -57,10 +56,10 @@ export function findKeepMs(
 }
 
 /** A note on the old resource of a replace that stays for some time. */
-export function describeKeptOld({ kind, live, address }: ResourcePair, keepMs: number): string {
+export function describeKeptOld({ kind, live, address }: ExistingPair, keepMs: number): string {
   const leak = hasToken(kind) ? `; if its token has leaked, add --retire ${address}` : '';
   const end = kind.validity === undefined ? '' : ', or until it expires';
-  return `the old one, ${live?.id}, stays for ${renderTimeSpan(keepMs)}${end}${leak}`;
+  return `the old one, ${live.id}, stays for ${renderTimeSpan(keepMs)}${end}${leak}`;
 }
 
 /** The decision on a resource that is kept. */

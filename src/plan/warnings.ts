@@ -11,13 +11,15 @@ import { findRefusedCreation, isAsAdopted, isRefusalRecord } from '../model/mark
 import { isOwnedBy } from '../model/ownership.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { ClaimConflict } from './claims.ts';
-import { type ChangeDecision, canRotate, findEndOfManifest, lacksSink, VALIDITY_WARNING_SHARE } from './decide.ts';
+import type { ChangeDecision } from './decide.ts';
 import { findAdoptable, findMissingFormerNames, findRenames, formatLifecycleHint } from './duplicates.ts';
 import { findMissingAdoptions } from './gone-ids.ts';
 import { findKeptForTakers } from './handed-over.ts';
 import { findHiddenFields, type HiddenFields } from './hidden-fields.ts';
 import { findCutMarks, findLostReplacements, type LookAlike } from './lost-marks.ts';
+import { lacksSink } from './new-tokens.ts';
 import type { KeptPrunes, PlanInput } from './plan-input.ts';
+import { canRotate, findEndOfManifest, VALIDITY_WARNING_SHARE } from './renewal.ts';
 import { listPredecessorsByStack, type Predecessors } from './take-over.ts';
 import { findManifestValidForMs, readFieldTime } from './validity.ts';
 

@@ -172,7 +172,7 @@ function listOtherPaths(
   { ids, wanted: { stack } }: Compared,
 ): readonly string[] {
   const pair = { address: desired.address, kind: getKind(desired.kind), desired, live, by: 'mark' } as const;
-  return listPairDifferences(pair, ids, { stack: stack.name })
+  return listPairDifferences(pair, ids, stack.name)
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('mark.'));
 }

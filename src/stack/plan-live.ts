@@ -7,9 +7,8 @@ import type { TokenSettings } from '../model/stack.ts';
 import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
 import { listFinishedRotations } from '../plan/compare/compare-plans.ts';
-import { createPlan } from '../plan/create-plan.ts';
+import { createPlan, createPlanWithDecisions } from '../plan/create-plan.ts';
 import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
-import { decidePlan } from '../plan/decide-plan.ts';
 import {
   type AllowedAdopted,
   createDestroyState,
@@ -117,9 +116,8 @@ async function createLivePlanWithInput(reader: AccountReader, request: PlanReque
     awaited,
     missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
   };
-  const decided = decidePlan(input);
-  const evidence = { decisions: decided.decisions, live: read };
-  return { plan: createPlan(input, decided), input, evidence };
+  const { plan, decisions } = createPlanWithDecisions(input);
+  return { plan, input, evidence: { decisions, live: read } };
 }
 
 type AskedMember = 'baseUrl' | 'tokens' | 'tokenVariables' | 'version' | 'mode' | 'targets' | 'rotate';

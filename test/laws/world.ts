@@ -15,8 +15,7 @@ import type { RateLimit } from '../../src/model/stack.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { comparePlans, listFinishedRotations } from '../../src/plan/compare/compare-plans.ts';
-import { createPlan } from '../../src/plan/create-plan.ts';
-import { decidePlan } from '../../src/plan/decide-plan.ts';
+import { createPlan, createPlanWithDecisions } from '../../src/plan/create-plan.ts';
 import { createDestroyState, type PlanInput } from '../../src/plan/plan-input.ts';
 import { createReadRequest } from '../../src/plan/select-targets.ts';
 import { renderPlanJson } from '../../src/report/machine/json.ts';
@@ -152,8 +151,8 @@ export class World {
   async compare(approved: Plan, stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<PlanComparison> {
     const read = await this.readInput(stack, options);
     const input = { ...read, rotated: listFinishedRotations(approved, read.live, read.rotate) };
-    const decided = decidePlan(input);
-    return comparePlans(approved, createPlan(input, decided), { decisions: decided.decisions, live: input.live });
+    const { plan, decisions } = createPlanWithDecisions(input);
+    return comparePlans(approved, plan, { decisions, live: input.live });
   }
 
   /** Reads what is live, for a plan of the stack. */

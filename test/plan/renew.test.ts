@@ -4,15 +4,15 @@ import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { decideRenewal, findEndOfManifest } from '../../src/plan/decide.ts';
-import type { ResourcePair } from '../../src/plan/match.ts';
+import type { ExistingPair } from '../../src/plan/match.ts';
+import { decideRenewal, findEndOfManifest } from '../../src/plan/renewal.ts';
 import { findManifestValidForMs, listValidityDifference } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
 
 /** A resource that was created on the first of March, with these settings. */
-function toPair(kind: Kind, settings: Spec, live: Spec = {}): ResourcePair {
+function toPair(kind: Kind, settings: Spec, live: Spec = {}): ExistingPair {
   const address = `${kind.name}/it` as const;
   const mark = { stack: 'shop', name: 'it', protect: false, delivered: true, fields: {} };
   return {
@@ -43,7 +43,7 @@ function toDayAfter(days: number): Date {
 }
 
 /** The decision about the pair that many days after the creation. */
-function renewalAfter(days: number, pair: ResourcePair, written: Spec = {}) {
+function renewalAfter(days: number, pair: ExistingPair, written: Spec = {}) {
   return decideRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
 }
 
@@ -154,7 +154,7 @@ describe('a certificate', () => {
   });
 
   it('is not renewed while it is taken over', () => {
-    const adopted: ResourcePair = { ...toPair(SSH_USER_CERTIFICATE, {}, toValidity(1)), by: 'adopt' };
+    const adopted: ExistingPair = { ...toPair(SSH_USER_CERTIFICATE, {}, toValidity(1)), by: 'adopt' };
     expect(renewalAfter(2, adopted)).toMatchObject({
       reason: undefined,
       notes: ['it expired 24 hours ago: the next apply replaces it'],

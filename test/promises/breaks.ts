@@ -11,7 +11,7 @@ export interface BrokenPromise extends BrokenSource {
 /** Edgewise with one promise broken, by what is wrong then. */
 export const BROKEN_PROMISES = {
   'a credential whose token was not delivered is kept': {
-    file: 'src/plan/decide.ts',
+    file: 'src/plan/renewal.ts',
     from: 'if (live.mark?.delivered !== true)',
     to: 'if (live.mark === undefined)',
     test: 'cli/credential-crashes',
@@ -417,7 +417,7 @@ export const BROKEN_PROMISES = {
     title: 'replaces nothing that is not due if it is off by %s hours, and warns',
   },
   'a doubtful clock is trusted': {
-    file: 'src/plan/decide.ts',
+    file: 'src/plan/renewal.ts',
     from: 'if (due?.reason === undefined || clock?.isDoubtful !== true || dueLocally?.reason !== undefined)',
     to: 'if (due?.reason === undefined || clock !== undefined || dueLocally === undefined)',
     test: 'cli/clocks',
@@ -504,7 +504,7 @@ export const BROKEN_PROMISES = {
   'the duplicate of a mark is kept': {
     file: 'src/plan/decide.ts',
     from: 'return pairs.map((pair) => assertDefined(',
-    to: 'return kept.map((pair) => assertDefined(',
+    to: 'return originals.map((pair) => assertDefined(',
     test: 'scenarios/prunes-a-duplicate-of-a-mark',
     title: 'prunes-a-duplicate-of-a-mark',
   },

@@ -100,9 +100,9 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: OF_ORDER,
   },
   'a credential is handed over without its token': {
-    file: 'src/plan/decide.ts',
-    from: "pair.by === 'mark' || isTakenOver(subject) ?",
-    to: "pair.by === 'mark' ?",
+    file: 'src/plan/renewal.ts',
+    from: 'isOwn || isTakenOver ?',
+    to: 'isOwn ?',
     noticedAs: /counts as not delivered|something is left to do after/,
     seenAt: 90,
     needsSeveral: true,

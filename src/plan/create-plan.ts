@@ -56,7 +56,7 @@ type ResultMember = 'takeOver' | 'goneIds' | 'changes' | 'writes' | 'diagnostics
 
 /** What a plan says about the input that it was made from. */
 function describeInput(input: PlanInput): Omit<Plan, ResultMember> {
-  const { desired, targets, exclusions = [], awaited = {} } = input;
+  const { desired, targets = [], exclusions = [], rotate = [], retire = [], awaited = {} } = input;
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
@@ -65,7 +65,7 @@ function describeInput(input: PlanInput): Omit<Plan, ResultMember> {
     baseUrl: input.baseUrl,
     mode: input.mode,
     settings: input.settings,
-    options: { rotate: input.rotate.toSorted(), retire: (input.retire ?? []).toSorted() },
+    options: { rotate: rotate.toSorted(), retire: retire.toSorted() },
     targets: targets.toSorted(),
     ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
     // Only the digests, so that the bytes of the manifests are not kept during an apply.
@@ -148,7 +148,7 @@ function listViolations(
   { decisions, conflicts, leavesOutDescribed }: DecidedPlan,
   input: PlanInput,
 ): Plan['violations'] {
-  const { desired, live, mode, targets, missing } = input;
+  const { desired, live, mode, targets = [], missing } = input;
   return [
     ...listGuardAndProtectionViolations({
       changes,

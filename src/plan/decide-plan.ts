@@ -34,10 +34,10 @@ interface DecidedChanges extends Pick<DecidedPlan, 'decisions'> {
 
 /** Pairs desired with live resources, selects the pairs of the targets, and decides the action of each pair. */
 export function decideChanges(input: PlanInput): DecidedChanges {
-  const { desired, targets, rotated = [] } = input;
+  const { desired, targets = [], rotated = [] } = input;
   const matched = matchWithWayBack(input);
   const selected = selectTargetPairs(matched.pairs, matched.wanted, targets);
-  const rotate = input.rotate.filter((address) => !rotated.includes(address));
+  const rotate = input.rotate?.filter((address) => !rotated.includes(address));
   const decided = decideActions(selected.pairs, { ...input, rotate, stack: desired.stack.name });
   const kept = findKeptPrunes(decided, input);
   return { matched, selected, kept, decisions: decided.filter((decision) => !kept.includes(decision)) };

@@ -42,9 +42,9 @@ function listPrunes(
  */
 function listKeptAdoptions(
   decisions: readonly ChangeDecision[],
-  { mode, allowAdopted = [] }: PlanInput,
+  { mode, allowAdopted = [], isAsked = false }: PlanInput,
 ): readonly ChangeDecision[] {
-  if (mode !== 'apply' || allowAdopted === 'asked') return [];
+  if (mode !== 'apply' || isAsked) return [];
   const used = new Set<string>();
   const isKept = ({ pair: { address, live } }: ChangeDecision): boolean =>
     live !== undefined && (used.has(live.id) || (isAsAdopted(live) && !allowAdopted.includes(address)));

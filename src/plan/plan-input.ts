@@ -5,9 +5,10 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MissingManifests, Plan, PlanSettings } from '../model/plan.ts';
 import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
+import type { PlanningRequest } from '../settings/request.ts';
+import type { FindPlannedOutcome } from './cross-stack-references.ts';
 import type { SinkOptions } from './new-tokens.ts';
-import type { RenewalContext } from './renewal.ts';
-import type { RetirementOptions } from './retirement.ts';
+import type { PlanTimes } from './retirement.ts';
 
 /** Why a run keeps what a stack would prune. */
 export interface KeptPrunes {
@@ -17,11 +18,36 @@ export interface KeptPrunes {
   readonly remedy: string;
 }
 
-/** The adopted resources that may be deleted because their manifests are gone: all of them if the user is asked. */
-export type AllowedAdopted = readonly string[] | 'asked';
+/** What a run knows about other stacks, and about who applies the plan. */
+export interface Surroundings {
+  /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
+  readonly findPlanned?: FindPlannedOutcome | undefined;
+  /**
+   * Finds another stack of the repository that takes over an address for which this stack has no manifest. The plan then
+   * keeps the live resource. Default: that of the stack, for the other stacks of its repository.
+   */
+  readonly findTaker?: FindTakingOverStack | undefined;
+  /** The other stacks of the repository. Default: those around the stack. */
+  readonly others?: OtherStacks | undefined;
+  /** Why resources without a manifest are kept. Default: they are deleted. */
+  readonly keptPrunes?: KeptPrunes | undefined;
+  /**
+   * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
+   * stack deletes the resource. Default: false for every stack.
+   */
+  readonly isInRun?: ((stack: string) => boolean) | undefined;
+  /** Says what to do about a stack that is referred to and that a run over many stacks does not have. */
+  readonly adviseOnOtherStack?: ((stack: string) => string | undefined) | undefined;
+  /**
+   * Whether a user is asked before the apply. What was adopted and never changed is then deleted like the rest if its
+   * manifest is gone. Default: false.
+   */
+  readonly isAsked?: boolean | undefined;
+}
 
 /** The complete input of `createPlan`. Nothing else affects the plan. */
-export interface PlanInput extends RenewalContext, RetirementOptions, SinkOptions {
+export interface PlanInput extends PlanningRequest, Surroundings, PlanTimes, SinkOptions {
+  readonly mode: Plan['mode'];
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly baseUrl: string;
@@ -29,12 +55,6 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
   readonly version: string;
   /** Names of the environment variables by which a token command may choose where it stores a token. Default: none. */
   readonly tokenVariables?: readonly string[] | undefined;
-  /** Addresses to which the plan is limited. Empty: the whole stack. */
-  readonly targets: readonly string[];
-  /** Addresses that the plan leaves out, together with everything that depends on them (`--exclude`). */
-  readonly exclusions?: readonly string[] | undefined;
-  /** The other stacks of the repository. Default: none is known. */
-  readonly others?: OtherStacks | undefined;
   /** The commit of the manifests. Absent if unknown. */
   readonly commit?: string | undefined;
   /** Addresses in `rotate` whose rotation was approved and is done. They are not replaced again. */
@@ -42,21 +62,12 @@ export interface PlanInput extends RenewalContext, RetirementOptions, SinkOption
   /** References whose ids are known only after the apply of another stack, by the address of the `External`. */
   readonly awaited?: Plan['crossStackReferences'];
   /**
-   * Finds another stack of the repository that takes over an address for which this stack has no manifest. The plan then
-   * keeps the live resource.
+   * Ids of the resources that the approved plan deletes. An old resource that is due and not among them is left for the
+   * next plan. Absent: there is no approved plan.
    */
-  readonly findTaker?: FindTakingOverStack | undefined;
-  /**
-   * Addresses of adopted resources, on which edgewise has changed nothing, that are deleted if they have no manifest.
-   * `asked`: all, because the user is asked. Default: they are kept.
-   */
-  readonly allowAdopted?: AllowedAdopted | undefined;
-  /** Keeps resources that have no manifest, because another stack of the run is unknown. Absent: they are deleted. */
-  readonly keptPrunes?: KeptPrunes | undefined;
+  readonly approvedDeletes?: ReadonlySet<string> | undefined;
   /** Manifests that are not there, although git has them. Absent: none is known to be missing. */
   readonly missing?: MissingManifests | undefined;
-  /** Whether the stack with this name is part of the run. Default: no other stack is. */
-  readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Diagnostics of the manifests, which become part of the plan. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -26,7 +26,7 @@ export function computeAskedDigest(kind: Kind, fields: Mark['fields'], validForM
 export function describeRefusal(
   { kind, address, desired, live, by }: ExistingPair,
   { normal }: DesiredSpecForms,
-  rotate: readonly string[],
+  rotate: readonly string[] = [],
 ): string | undefined {
   const refused = findRefusedCreation(live);
   if (refused === undefined || by !== 'mark' || rotate.includes(address)) return undefined;

@@ -5,17 +5,15 @@ import type { DueDate } from '../model/change.ts';
 import { isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Place } from '../model/place.ts';
 import type { DesiredResource, Spec } from '../model/state.ts';
+import type { PlanningRequest } from '../settings/request.ts';
 import type { ExistingPair, ResourcePair } from './match.ts';
 import { describeRecord } from './refused-creations.ts';
-import type { RetirementContext } from './retirement.ts';
+import type { PlanTimes } from './retirement.ts';
 import { findManifestValidForMs, listValidityDifference, readFieldTime, readSettingMs } from './validity.ts';
 
 /** Credentials and certificates that are replaced although nothing differs: lost tokens, `--rotate`, ends and ages. */
 
-export interface RenewalContext extends Pick<RetirementContext, 'now' | 'localNow' | 'clock'> {
-  /** Addresses of resources to replace although nothing differs (`--rotate`). */
-  readonly rotate: readonly string[];
-}
+export interface RenewalContext extends PlanTimes, Pick<PlanningRequest, 'rotate'> {}
 
 /** Whether and when an existing resource is due for renewal. */
 interface Renewal {
@@ -50,7 +48,7 @@ export function decideRenewal(pair: ExistingPair, written: Spec, context: Renewa
   if (isOwn && isRetiring(live)) return toReason('it is an old one, and the one that replaced it no longer exists');
   const lostToken = isOwn || isTakenOver ? describeLostToken(pair) : undefined;
   if (lostToken !== undefined) return toReason(lostToken);
-  if (isOwn && context.rotate.includes(address)) return toReason('requested with --rotate');
+  if (isOwn && context.rotate?.includes(address) === true) return toReason('requested with --rotate');
   const validForMs = findManifestValidForMs(kind, desired);
   if (listValidityDifference({ kind, live, validForMs }).length > 0) return NOT_DUE;
   const timed = findTimedRenewal(pair, written, context);

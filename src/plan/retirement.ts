@@ -5,6 +5,7 @@ import type { Action, Difference, LeftValue } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { hasDeliveredToken, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
+import type { PlanningRequest } from '../settings/request.ts';
 import { listPlainDifference } from './differences.ts';
 import type { ExistingPair, ResourcePair } from './match.ts';
 import { readFieldTime, readSettingMs } from './validity.ts';
@@ -14,29 +15,22 @@ import { readFieldTime, readSettingMs } from './validity.ts';
  * of the new one says until when. The first apply after that time deletes the old one.
  */
 
-/** What the end of an old resource depends on. */
-export interface RetirementOptions {
-  /**
-   * The time of planning, by the clock of the service. Resources that have expired or are due for renewal at this time
-   * are replaced.
-   */
+/** The time of planning. */
+export interface PlanTimes {
+  /** By the clock of the service. Resources that have expired or are due for renewal at this time are replaced. */
   readonly now: Date;
-  /** The time of planning, by the clock of this machine. Default: `now`. */
+  /** By the clock of this machine. Default: `now`. */
   readonly localNow?: Date | undefined;
   /** How the two clocks differ. Default: they do not. */
   readonly clock?: ClockSkew | undefined;
-  readonly mode: Plan['mode'];
-  /** Addresses whose old resource is deleted now, or not kept by a replace (`--retire`). Default: none. */
-  readonly retire?: readonly string[] | undefined;
-  /**
-   * Ids of the resources that the approved plan deletes. An old resource that is due and not among them is left for the
-   * next plan. Absent: there is no approved plan.
-   */
-  readonly approvedDeletes?: ReadonlySet<string> | undefined;
 }
 
-export interface RetirementContext extends RetirementOptions {
+/** What the end of an old resource depends on. */
+export interface RetirementContext extends PlanTimes, Pick<PlanningRequest, 'retire'> {
   readonly stack: string;
+  readonly mode: Plan['mode'];
+  /** Ids of the resources that the approved plan deletes. Absent: there is no approved plan. */
+  readonly approvedDeletes?: ReadonlySet<string> | undefined;
 }
 
 /**

@@ -100,7 +100,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'unknown-target',
     severity: 'error',
-    when: ({ decisions, input: { rotate, retire = [] } }) => {
+    when: ({ decisions, input: { rotate = [], retire = [] } }) => {
       const rotatable = new Set<string>(
         decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address),
       );

@@ -160,6 +160,9 @@ export type Consents = Pick<Request, ConsentName>;
 
 const NAMES = Object.keys(REQUEST_OPTIONS) as readonly RequestOptionName[]; // the keys of a literal
 
+/** What a plan is made from. Policies come with the manifests, and consents say what may be applied. */
+export type PlanningRequest = Omit<Request, ConsentName | 'policies'>;
+
 /** All options, with their names, in the order of the table. */
 export const NAMED_REQUEST_OPTIONS: readonly (RequestOption & { readonly name: RequestOptionName })[] = NAMES.map(
   (name) => ({ name, ...REQUEST_OPTIONS[name] }),
@@ -170,6 +173,11 @@ export const CONSENT_OPTIONS: readonly (RequestOption & { readonly name: Consent
   NAMED_REQUEST_OPTIONS.filter(
     (option): option is typeof option & { readonly name: ConsentName } => 'allows' in option,
   );
+
+/** What is asked, without the other flags of a command line. */
+export function pickRequest(given: Request): Request {
+  return Object.fromEntries(NAMES.map((name) => [name, given[name]])) as Request; // the names of the table
+}
 
 /** The flag of an option without its value, such as `--target`. */
 export function getRequestFlag(name: RequestOptionName): string {

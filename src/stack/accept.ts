@@ -39,7 +39,7 @@ export async function acceptLive(
   const named = parsed.map((one) => resolveNamesInField(one, referenceNames));
   const found = selectDrift(drift, { isAll: all, named });
   refuseUnknown(found.unknown, desired);
-  const selected = await checkVanished(found, { reader, desired, signal: request.signal });
+  const selected = await checkVanished(found, { reader, desired, signal: request.options.signal });
   return acceptDrift({
     drift,
     selected,

@@ -4,89 +4,49 @@ import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { listOwned } from '../model/ownership.ts';
 import { listDeletedIds, type MissingManifests, type Plan, type PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
 import { listFinishedRotations } from '../plan/compare/compare-plans.ts';
 import { createPlan, createPlanWithDecisions } from '../plan/create-plan.ts';
-import { type FindPlannedOutcome, resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
-import {
-  type AllowedAdopted,
-  createDestroyState,
-  type KeptPrunes,
-  omitAllDesiredResources,
-  type PlanInput,
-} from '../plan/plan-input.ts';
+import { resolveCrossStackReferences } from '../plan/cross-stack-references.ts';
+import { createDestroyState, omitAllDesiredResources, type PlanInput, type Surroundings } from '../plan/plan-input.ts';
 import { createReadRequest, listKindsEnabledForStack } from '../plan/select-targets.ts';
 import { addPolicyFindings } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
 import { nameReferences } from '../policy/reference-names.ts';
+import type { PlanningRequest } from '../settings/request.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import type { AccountReader } from './account.ts';
 import type { PlanWithEvidence } from './approval.ts';
 import type { Rehearse } from './host.ts';
 
 /** What a plan covers, and which changes it may contain. */
-export interface PlanOptions {
-  /**
-   * `destroy` deletes everything that the stack owns. `release` removes the stack's marks and leaves the resources.
-   * Default: `apply`.
-   */
-  readonly mode?: Plan['mode'] | undefined;
-  /** Addresses to plan, together with their dependencies. Default: all addresses. */
-  readonly targets?: readonly string[] | undefined;
-  /** Addresses to leave out, together with everything that depends on them. Default: no addresses. */
-  readonly exclusions?: readonly string[] | undefined;
-  /** Addresses to replace even if nothing differs. Default: no addresses. */
-  readonly rotate?: readonly string[] | undefined;
-  /** Addresses whose old credential or certificate is deleted now. Default: no addresses. */
-  readonly retire?: readonly string[] | undefined;
-  /** If false, the plan is not rehearsed. Default: true. */
-  readonly rehearsal?: boolean | undefined;
-  /** Finds a resource of another stack in that stack's plan of the same run. Default: only the live resource counts. */
-  readonly findPlanned?: FindPlannedOutcome;
-  /**
-   * Finds the stack of the repository that takes over a resource which has no manifest in this stack. Default: that of
-   * the stack, for the other stacks of its repository.
-   */
-  readonly findTaker?: FindTakingOverStack | undefined;
-  /** The other stacks of the repository. Default: those around the stack. */
-  readonly others?: OtherStacks | undefined;
-  /**
-   * Addresses of adopted resources that are deleted if their manifests are gone, although edgewise has changed nothing on
-   * them. `asked`: all, because the caller asks a user before the apply. Default: they are kept.
-   */
-  readonly allowAdopted?: AllowedAdopted | undefined;
-  /** Why resources without a manifest are kept. Default: they are deleted. */
-  readonly keptPrunes?: KeptPrunes | undefined;
-  /**
-   * Whether the same run also applies the given stack. That stack may then drop its reference to a resource before this
-   * stack deletes the resource. Default: false for every stack.
-   */
-  readonly isInRun?: (stack: string) => boolean;
-  /** Says what to do about a stack that is referred to and that a run over many stacks does not have. */
-  readonly adviseOnOtherStack?: ((stack: string) => string | undefined) | undefined;
+export interface PlanOptions extends PlanningRequest, Surroundings {
   /** Aborts reading. The promise of the plan then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** The input of a plan, except the live state. */
-export interface PlanRequest extends PlanOptions {
+/** The manifests of a stack, and what comes with them. */
+export interface PlanContents {
   readonly state: DesiredState;
-  /** The plan that the new plan will be compared with. Rotations that it contains and that are done are not repeated. */
-  readonly approved?: Plan | undefined;
+  readonly settings: ServiceSettings;
   readonly diagnostics: readonly Diagnostic[];
-  /** User-defined rules to check the plan with. */
+  /** User-defined rules to check plans with. */
   readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly sinks?: TokenSinks | undefined;
-  readonly tokenVariables: readonly string[];
-  readonly settings: ServiceSettings;
   readonly version: string;
+}
+
+/** The input of a plan, except the live state. */
+export interface PlanRequest {
+  readonly options: PlanOptions;
+  readonly contents: PlanContents;
+  /** The plan that the new plan will be compared with. Rotations that it contains and that are done are not repeated. */
+  readonly approved?: Plan | undefined;
+  readonly tokenVariables: readonly string[];
   readonly now: Date;
   /** The commit of the manifests. `undefined` if not known. */
   readonly commit?: string | undefined;
-  readonly cwd: string;
-  readonly uid: number | undefined;
   readonly rehearse: Rehearse;
   /** Lists manifests that git did not check out. `undefined`: the manifests count as complete. */
   readonly listMissing?: (() => Promise<MissingManifests | undefined>) | undefined;
@@ -99,28 +59,37 @@ interface LivePlan extends PlanWithEvidence {
 
 /** Creates a plan, and returns it with its input. Sends GETs only. */
 async function createLivePlanWithInput(reader: AccountReader, request: PlanRequest): Promise<LivePlan> {
-  const { state, mode = 'apply', targets = [], signal } = request;
+  const { options, contents, approved } = request;
+  const { mode = 'apply', targets = [], signal } = options;
+  const { state, sinks } = contents;
   const asked = mode === 'destroy' ? createDestroyState(state) : state;
   // A release reads what has the mark of the stack, and nothing that the manifests refer to.
   const toRead = mode === 'release' ? omitAllDesiredResources(state) : asked;
   const read = await reader.read({ ...createReadRequest(toRead, targets), signal });
-  const { desired, awaited, diagnostics } = resolveCrossStackReferences(asked, read, request);
+  const { desired, awaited, diagnostics } = resolveCrossStackReferences(asked, read, options);
   const live = withoutUnusedKinds(read, toRead);
   const input: PlanInput = {
-    ...listAskedMembers(request, read),
+    ...options,
+    mode,
     ...createTimes(request, reader.clockSkew()),
     desired,
     live,
-    settings: createPlanSettings(request, desired),
-    diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
+    baseUrl: contents.settings.baseUrl,
+    settings: createPlanSettings(contents, desired),
+    version: contents.version,
+    tokens: contents.tokens,
+    hasOwnSink: sinks && ((name) => sinks.find(name) !== undefined),
+    tokenVariables: request.tokenVariables,
+    commit: request.commit,
+    rotated: approved && listFinishedRotations(approved, read, options),
+    approvedDeletes: approved && listDeletedIds(approved),
+    diagnostics: [...contents.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
-    missing: mayDelete(request, live) ? await request.listMissing?.() : undefined,
+    missing: mayDelete(contents, live) ? await request.listMissing?.() : undefined,
   };
   const { plan, decisions } = createPlanWithDecisions(input);
   return { plan, input, evidence: { decisions, live: read } };
 }
-
-type AskedMember = 'baseUrl' | 'tokens' | 'tokenVariables' | 'version' | 'mode' | 'targets' | 'rotate';
 
 /**
  * Creates a plan without a rehearsal and without policies. `planAgain` plans other manifests of the stack from the same
@@ -132,49 +101,24 @@ export async function createRepeatablePlan(
 ): Promise<Pick<LivePlan, 'plan' | 'input'> & { readonly planAgain: (state: DesiredState) => Plan }> {
   const { plan, input, evidence } = await createLivePlanWithInput(reader, request);
   const planAgain = (state: DesiredState): Plan => {
-    const { desired, awaited } = resolveCrossStackReferences(state, evidence.live, request);
+    const { desired, awaited } = resolveCrossStackReferences(state, evidence.live, request.options);
     return createPlan({ ...input, desired, awaited });
   };
   return { plan, input, planAgain };
-}
-
-/** What the request says about a plan as it is, and what follows from the plan that was approved. */
-function listAskedMembers(request: PlanRequest, read: LiveState): Pick<PlanInput, AskedMember> & Partial<PlanInput> {
-  const { settings, tokens, sinks, version, mode = 'apply', targets = [], rotate = [], approved } = request;
-  return {
-    baseUrl: settings.baseUrl,
-    tokens,
-    hasOwnSink: sinks && ((name) => sinks.find(name) !== undefined),
-    tokenVariables: request.tokenVariables,
-    version,
-    mode,
-    targets,
-    exclusions: request.exclusions,
-    commit: request.commit,
-    rotate,
-    rotated: approved && listFinishedRotations(approved, read, rotate),
-    retire: request.retire ?? [],
-    approvedDeletes: approved && listDeletedIds(approved),
-    findTaker: request.findTaker,
-    others: request.others,
-    keptPrunes: request.keptPrunes,
-    allowAdopted: request.allowAdopted,
-    isInRun: request.isInRun,
-  };
 }
 
 function createTimes({ now }: PlanRequest, clock: ClockSkew): Pick<PlanInput, 'now' | 'localNow' | 'clock'> {
   return { now: toServiceTime(now, clock), localNow: now, clock };
 }
 
-function createPlanSettings({ settings }: PlanRequest, { stack }: DesiredState): PlanSettings {
+function createPlanSettings({ settings }: PlanContents, { stack }: DesiredState): PlanSettings {
   const { versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = stack;
   return { versionHeader, pageSize, concurrency, rateLimit, keyEnv, guard, kinds };
 }
 
 /** Whether the stack owns a resource that has no manifest. */
-function mayDelete({ state }: PlanRequest, live: LiveState): boolean {
+function mayDelete({ state }: PlanContents, live: LiveState): boolean {
   return listOwned(live, state.stack.name).some(({ address }) => !state.resources.has(address));
 }
 
@@ -190,16 +134,17 @@ export async function createCheckedLivePlan(
   request: PlanRequest,
 ): Promise<PlanWithEvidence & { readonly input: PlanInput }> {
   const { plan, input, evidence } = await createLivePlanWithInput(reader, request);
-  const { policies, state, now } = request;
+  const { policies, state } = request.contents;
   const rehearsed = await rehearse(plan, input, request);
   if (policies === undefined || policies.length === 0) return { plan: rehearsed, evidence, input };
   const names = nameReferences(rehearsed, input.desired, evidence.live);
-  return { plan: addPolicyFindings(rehearsed, { policies, state, names, now }), evidence, input };
+  return { plan: addPolicyFindings(rehearsed, { policies, state, names, now: request.now }), evidence, input };
 }
 
 async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
   // A plan that waits for the id of another stack's resource cannot be rehearsed.
-  if (request.rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined) return plan;
+  if (request.options.rehearsal === false || plan.writes.length === 0 || plan.crossStackReferences !== undefined)
+    return plan;
   return request.rehearse(plan, input);
 }
 

@@ -1,7 +1,6 @@
 import type { AcceptResult } from '../accept/accept-drift.ts';
 import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
-import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import type { ExportResult } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -10,13 +9,11 @@ import type { Drift, StackInventory } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison } from '../model/plan.ts';
-import type { TokenSettings } from '../model/stack.ts';
-import type { FindTakingOverStack, OtherStacks } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
-import type { Policy } from '../policy/evaluate.ts';
+import type { Surroundings } from '../plan/plan-input.ts';
 import type { Consents } from '../settings/request.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { type AcceptOptions, acceptLive } from './accept.ts';
@@ -36,7 +33,13 @@ import {
 } from './export-resources.ts';
 import { addHiddenDigests, computeDigestsToCompare } from './hidden-digests.ts';
 import type { Host } from './host.ts';
-import { createCheckedLivePlan, hasPlanErrors, type PlanOptions, type PlanRequest } from './plan-live.ts';
+import {
+  createCheckedLivePlan,
+  hasPlanErrors,
+  type PlanContents,
+  type PlanOptions,
+  type PlanRequest,
+} from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 import { restoreRedactedTexts } from './redacted-texts.ts';
 import {
@@ -146,19 +149,8 @@ export interface ExportStackOptions {
 }
 
 /** The input of a stack, after its manifests were read. */
-export interface StackContents {
-  readonly state: DesiredState;
-  readonly settings: ServiceSettings;
-  readonly diagnostics: readonly Diagnostic[];
+export interface StackContents extends PlanContents, Pick<Surroundings, 'findTaker' | 'others'> {
   readonly validateEdited: ValidateEdited;
-  /** User-defined rules to check plans with. */
-  readonly policies?: readonly Policy[] | undefined;
-  readonly tokens: TokenSettings;
-  readonly version: string;
-  readonly sinks?: TokenSinks | undefined;
-  /** Finds the stack of the repository that takes over a resource. Absent: other stacks are ignored. */
-  readonly findTaker?: FindTakingOverStack | undefined;
-  readonly others?: OtherStacks | undefined;
 }
 
 /**
@@ -203,14 +195,14 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     drift: async ({ onPlanned, ...options } = {}) => {
       const { plan, input } = await createCheckedLivePlan(
         await account.open(),
-        planner.createRequest({ ...options, allowAdopted: 'asked' }),
+        planner.createRequest({ ...options, isAsked: true }),
       );
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
     accept: async (options) => {
       const reader = await account.open();
-      const request = planner.createRequest({ ...options, allowAdopted: 'asked' });
+      const request = planner.createRequest({ ...options, isAsked: true });
       return acceptLive(reader, request, { ...options, validateEdited: parts.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
@@ -291,13 +283,11 @@ function createPlanner({ parts, account, host }: Run): Planner {
   const { state, settings, version } = parts;
   const made = new WeakMap<Plan, PlanOptions>();
   const createRequest = (options: PlanOptions): PlanRequest => ({
-    ...parts,
-    ...options,
+    options: { findTaker: parts.findTaker, others: parts.others, ...options },
+    contents: parts,
     tokenVariables: listCommandVariables(parts, host),
     now: host.now(),
     commit: readCiJobLinks(host.env).commit,
-    cwd: host.cwd,
-    uid: host.uid,
     rehearse: host.rehearse,
     listMissing: async () => host.listMissingManifests?.(state, host),
   });

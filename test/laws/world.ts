@@ -150,7 +150,7 @@ export class World {
   /** Plans again, and compares with an approved plan. The new plan is `after`. */
   async compare(approved: Plan, stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<PlanComparison> {
     const read = await this.readInput(stack, options);
-    const input = { ...read, rotated: listFinishedRotations(approved, read.live, read.rotate) };
+    const input = { ...read, rotated: listFinishedRotations(approved, read.live, read) };
     const { plan, decisions } = createPlanWithDecisions(input);
     return comparePlans(approved, plan, { decisions, live: input.live });
   }

@@ -3,7 +3,7 @@ import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '.
 import { escapePath } from '../../model/shell-words.ts';
 import { getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
-import { hasPlanErrors, type PlanOptions } from '../../stack/plan-live.ts';
+import { hasPlanErrors } from '../../stack/plan-live.ts';
 import type { TokenFlags } from '../../stack/run-plan.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -31,18 +31,6 @@ function listFlagWords({ name, takes }: (typeof NAMED_REQUEST_OPTIONS)[number], 
   if (typeof value === 'object') return value.flatMap((one) => [word, takes === 'path' ? escapePath(one) : one]);
   const isGiven = value === !word.startsWith('--no-');
   return isGiven ? [word] : [];
-}
-
-export function toPlanOptions({
-  mode,
-  targets,
-  exclusions,
-  rotate,
-  retire,
-  allowAdopted,
-  rehearsal,
-}: Request): PlanOptions {
-  return { mode, targets, exclusions, rotate, retire, allowAdopted, rehearsal };
 }
 
 /**

@@ -20,7 +20,7 @@ import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/
 import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { listStackConflicts } from '../../run/stack-claims.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
-import type { Request } from '../../settings/request.ts';
+import { pickRequest, type Request } from '../../settings/request.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { PlanOptions } from '../../stack/plan-live.ts';
@@ -44,7 +44,7 @@ import type { ApprovedPlans, FindApproval } from './approvals.ts';
 import { addBlockedDependent, findBlockedDependents, isRefusedPart } from './blocked-dependents.ts';
 import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
 import { writePlanFile } from './plan-file.ts';
-import { exitCodeOfPlan, type PlanFlags, toPlanOptions } from './plan-flags.ts';
+import { exitCodeOfPlan, type PlanFlags } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
 import {
@@ -94,7 +94,7 @@ export async function applyStacks(
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), prepared: new Map() };
     const planned = await planEach(run, {
-      options: { ...toPlanOptions({ ...flags, mode }), ...(isAsked && { allowAdopted: 'asked' }) },
+      options: { ...pickRequest(flags), mode, isAsked },
       findApproval: approved(run.selected),
       start: async ({ stack }) => {
         for (const warning of await stack.removeTokenLeftovers())
@@ -232,7 +232,7 @@ export async function planStacks(
       const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
       return { report, exitCode, options: { locate: opened.locate } };
     };
-    const parts = await planEach(run, { options: toPlanOptions({ ...flags, mode: 'apply' }), describe });
+    const parts = await planEach(run, { options: { ...pickRequest(flags), mode: 'apply' }, describe });
     if (out !== undefined) await writePlans(out, run, parts);
     return reportStacksRun(run, parts, {
       applyCommand: findApplyCommand(run, parts, flags),

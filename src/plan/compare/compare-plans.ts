@@ -38,6 +38,7 @@ import {
 import { withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import { type CreateWrite, isCreate } from '../../model/write.ts';
+import type { PlanningRequest } from '../../settings/request.ts';
 import { createChange } from '../create-change.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import { computeChangesWithDangers } from '../dangers.ts';
@@ -575,7 +576,7 @@ function restoreAbandonedCreations(plan: Plan, approved: Plan): Plan {
 export function listFinishedRotations(
   { changes, stack, options }: Plan,
   { resources }: LiveState,
-  rotate: readonly string[],
+  { rotate = [] }: Pick<PlanningRequest, 'rotate'>,
 ): readonly string[] {
   const known = listKnownIds({ changes });
   return rotate.filter((address) => {

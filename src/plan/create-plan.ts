@@ -2,6 +2,7 @@ import { ACTIONS, type Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, isLintWarning, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { countSkipped, PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { isDelete, type Write } from '../model/write.ts';
+import { toAskedMembers } from './asked-members.ts';
 import { listClaimViolations } from './claims.ts';
 import { createChange } from './create-change.ts';
 import { computeChangesWithDangers } from './dangers.ts';
@@ -56,18 +57,15 @@ type ResultMember = 'takeOver' | 'goneIds' | 'changes' | 'writes' | 'diagnostics
 
 /** What a plan says about the input that it was made from. */
 function describeInput(input: PlanInput): Omit<Plan, ResultMember> {
-  const { desired, targets = [], exclusions = [], rotate = [], retire = [], awaited = {} } = input;
+  const { desired, awaited = {} } = input;
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
     made: { at: (input.localNow ?? input.now).toISOString(), commit: input.commit },
     stack: desired.stack.name,
     baseUrl: input.baseUrl,
-    mode: input.mode,
     settings: input.settings,
-    options: { rotate: rotate.toSorted(), retire: retire.toSorted() },
-    targets: targets.toSorted(),
-    ...(exclusions.length > 0 && { exclusions: exclusions.toSorted() }),
+    ...toAskedMembers(input),
     // Only the digests, so that the bytes of the manifests are not kept during an apply.
     inputs: desired.inputs
       .map(({ file, digest }) => ({ file, digest }))

@@ -1,5 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { CONSENT_OPTIONS, getRequestFlag, NAMED_REQUEST_OPTIONS } from '../../src/settings/request.ts';
+import { toAskedMembers, toRequest } from '../../src/plan/asked-members.ts';
+import { listMemberDifferences, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
+import { CONSENT_OPTIONS, getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../src/settings/request.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 
 /** The table of the options of a plan, and what is derived from it. */
@@ -17,6 +19,28 @@ describe('each option of a plan', () => {
     expect(CONSENT_OPTIONS.length).toBeGreaterThan(0);
     expect(CONSENT_OPTIONS.filter(({ isApproved }) => isApproved)).toEqual([]);
   });
+});
+
+describe('a plan', () => {
+  const toAsked = (options: typeof NAMED_REQUEST_OPTIONS): Request =>
+    Object.fromEntries(options.map(({ name, takes }) => [name, takes === 'nothing' ? true : [name, 'a']]));
+  const approved = NAMED_REQUEST_OPTIONS.filter(({ isApproved }) => isApproved);
+
+  it('says what an approval binds, and no other option', () => {
+    const { mode, ...said } = toRequest(toAskedMembers(toAsked(NAMED_REQUEST_OPTIONS)));
+    const sorted = Object.entries(toAsked(approved)).map(([name, value]) => [name, [value].flat().sort()]);
+    expect(said).toEqual(Object.fromEntries(sorted));
+    expect(mode).toBe('apply');
+  });
+
+  it.each(approved.map((option) => [getRequestFlag(option.name), option] as const))(
+    'that was asked for with %s differs by it',
+    (flag, option) => {
+      const [without, asked] = [{}, toAsked([option])].map(toAskedMembers);
+      const found = listMemberDifferences(PLAN_MEMBERS, without ?? {}, asked ?? {});
+      expect(found.map(({ name }) => name)).toEqual([flag]);
+    },
+  );
 });
 
 test('a safety rule has one consent', () => {

@@ -1,6 +1,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
+import { toRequest } from '../../plan/asked-members.ts';
 import type { CommandLine } from '../../report/report.ts';
 import { findSetting, getFlagWord } from '../../settings/resolve.ts';
 import { NAMED_SETTINGS } from '../../settings/table.ts';
@@ -83,10 +84,8 @@ export function findPlanFileApplyCommand(
   context: Pick<Context, 'env' | 'cwd' | 'uid' | 'root'>,
 ): CommandLine | undefined {
   const { env } = context;
-  const { options, targets, exclusions } = plan;
-  const { rotate, retire } = options;
+  const { rotate = [], retire = [], ...flags } = toRequest(plan);
   if (rotate.length + retire.length > 0) return undefined;
-  const flags = { targets, exclusions };
   return createApplyCommandLine(
     { paths: [MANIFESTS], flags, env, invocation: detectInvocation(context) },
     { out: file },

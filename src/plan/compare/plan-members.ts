@@ -18,7 +18,7 @@ import type {
   SafetyViolation,
 } from '../../model/plan.ts';
 import type { GuardSettings } from '../../model/stack.ts';
-import { getRequestFlag } from '../../settings/request.ts';
+import { getRequestFlag, type RequestOptionName } from '../../settings/request.ts';
 
 /**
  * The one list of what an approval binds: for each member of a plan, whether a plan in which it differs is still as
@@ -73,9 +73,14 @@ const SETTINGS_MEMBERS: RulesOf<PlanSettings> = {
   rateLimit: PACE,
 };
 
+/** The rule of an option that the plan says. */
+function ruleOf(name: RequestOptionName): EqualRule {
+  return { rule: 'equal', name: getRequestFlag(name), unset: [], isSet: true };
+}
+
 const OPTION_MEMBERS: RulesOf<PlanOptionSettings> = {
-  rotate: { rule: 'equal', name: getRequestFlag('rotate'), isSet: true },
-  retire: { rule: 'equal', name: getRequestFlag('retire'), isSet: true },
+  rotate: ruleOf('rotate'),
+  retire: ruleOf('retire'),
 };
 
 const DIFFERENCE_MEMBERS: RulesOf<Difference> = {
@@ -156,8 +161,8 @@ export const PLAN_MEMBERS: RulesOf<Plan> = {
   mode: { rule: 'equal', name: 'the mode' },
   settings: { rule: 'members', of: SETTINGS_MEMBERS },
   options: { rule: 'members', of: OPTION_MEMBERS },
-  targets: { rule: 'equal', name: getRequestFlag('targets'), isSet: true },
-  exclusions: { rule: 'equal', name: getRequestFlag('exclusions'), unset: [], isSet: true },
+  targets: ruleOf('targets'),
+  exclusions: ruleOf('exclusions'),
   takeOver: { rule: 'compared', by: 'the stacks from which something is still taken over' },
   crossStackReferences: { rule: 'compared', by: 'the resources of other stacks that are still awaited' },
   hiddenSalt: {

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Place } from '../model/place.ts';
 import { MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { listClaimFindings } from './claims.ts';
 import {
   type DocumentFinding,
   type DocumentsByAddress,
@@ -11,10 +12,40 @@ import {
   locate,
   type ManifestDocument,
 } from './finding.ts';
+import { listIgnoredMemberFindings, readLifecycle } from './lifecycle.ts';
+import { findMetadataFinding } from './metadata.ts';
+import type { ResolvedReferences } from './references.ts';
 import { findSettingInStack } from './stack-settings.ts';
 
+/** Documents that were each read without looking at the others. */
+export interface CheckedDocuments {
+  readonly documents: readonly ManifestDocument[];
+  /** The first one, with its Defaults. */
+  readonly stack: ManifestDocument | undefined;
+  readonly index: DocumentsByAddress;
+  readonly references: ResolvedReferences;
+}
+
+/** Reports what is wrong between documents, and what only their resolved references show. */
+export function checkDocuments(checked: CheckedDocuments): readonly DocumentFinding[] {
+  return CHECKS.flatMap((check) => check(checked));
+}
+
+const CHECKS: readonly ((checked: CheckedDocuments) => readonly DocumentFinding[])[] = [
+  listExtraStackFindings,
+  listDuplicateDefaultsInFolders,
+  listDisabledKindFindings,
+  listHandOversWithManifest,
+  listDuplicateAddresses,
+  listRenamedFromInUseFindings,
+  ({ references }) => references.findings,
+  listDuplicateClaims,
+  ({ references }) => listIgnoredMemberFindings(references.ignored),
+  listMetadataFindings,
+];
+
 /** Reports a second Defaults in one folder, because it is unclear which of the two is the nearest. */
-export function listDuplicateDefaultsInFolders(documents: readonly ManifestDocument[]): readonly DocumentFinding[] {
+function listDuplicateDefaultsInFolders({ documents }: CheckedDocuments): readonly DocumentFinding[] {
   const defaults = documents.filter(({ kind }) => kind === 'Defaults');
   return [...Map.groupBy(defaults, getDocumentFolder).values()].flatMap(([first, ...others]) =>
     others.map((subject) => ({
@@ -35,7 +66,8 @@ function toKindPlace({ source }: ManifestDocument): Place {
 }
 
 /** Reports every `Stack` except the first. */
-export function listExtraStackFindings([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
+function listExtraStackFindings({ documents }: CheckedDocuments): readonly DocumentFinding[] {
+  const [first, ...others] = documents.filter(({ kind }) => kind === 'Stack');
   if (first === undefined) return [];
   return others.map((subject) => ({
     subject,
@@ -56,7 +88,8 @@ const MAX_NAMED = 5;
  * Returns the error for Stacks in several folders, which are separate stacks. All other findings are then meaningless.
  * `undefined` if there is at most one Stack, or if all are in one folder.
  */
-export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocument[]): Diagnostic | undefined {
+export function findStacksInSeveralFoldersError(documents: readonly ManifestDocument[]): Diagnostic | undefined {
+  const stacks = documents.filter(({ kind }) => kind === 'Stack');
   const folders = [...new Set(stacks.map(getDocumentFolder))].sort();
   const [first = ''] = folders;
   if (folders.length < 2) return undefined;
@@ -71,10 +104,7 @@ export function findStacksInSeveralFoldersError(stacks: readonly ManifestDocumen
 }
 
 /** Reports documents whose kind is not in the Stack's `spec.kinds`. */
-export function listDisabledKindFindings(
-  documents: readonly ManifestDocument[],
-  stack: ManifestDocument | undefined,
-): readonly DocumentFinding[] {
+function listDisabledKindFindings({ documents, stack }: CheckedDocuments): readonly DocumentFinding[] {
   const { value: kinds, layer } = findSettingInStack('kinds', stack) ?? {};
   if (layer === undefined || !Array.isArray(kinds)) return [];
   const place = locate(layer.document.source, ['spec', 'kinds']);
@@ -93,10 +123,7 @@ export function listDisabledKindFindings(
 }
 
 /** Reports addresses that a Stack hands over although a document still describes them. */
-export function listHandOversWithManifest(
-  index: DocumentsByAddress,
-  stack: ManifestDocument | undefined,
-): readonly DocumentFinding[] {
+function listHandOversWithManifest({ index, stack }: CheckedDocuments): readonly DocumentFinding[] {
   const { value: handedOver, layer } = findSettingInStack('handedOver', stack) ?? {};
   if (layer === undefined || !Array.isArray(handedOver)) return [];
   return handedOver.flatMap((address: unknown, at): DocumentFinding[] => {
@@ -129,12 +156,9 @@ export const NO_STACK_DIAGNOSTIC: Diagnostic = {
 };
 
 /** Reports documents that have the same address as an earlier document. */
-export function checkDuplicateAddresses(
-  documents: readonly ManifestDocument[],
-  index: DocumentsByAddress,
-): readonly DocumentFinding[] {
+function listDuplicateAddresses({ documents, index }: CheckedDocuments): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
-    const first = document.address === undefined ? undefined : index.get(document.address);
+    const first = findFirst(document, index);
     if (first === undefined || first === document || document.kind === 'Stack') return [];
     const finding = {
       code: 'duplicate-claim',
@@ -151,11 +175,17 @@ function toNamePlace({ source }: ManifestDocument): Place {
   return locate(source, ['metadata', 'name']);
 }
 
+function findFirst({ address }: ManifestDocument, index: DocumentsByAddress): ManifestDocument | undefined {
+  return address === undefined ? undefined : index.get(address);
+}
+
+/** Reports unique values that a second document claims. A second document of an address repeats every claim of the first. */
+function listDuplicateClaims({ references: { specs }, index }: CheckedDocuments): readonly DocumentFinding[] {
+  return listClaimFindings([...specs].filter(([document]) => (findFirst(document, index) ?? document) === document));
+}
+
 /** Reports a `renamed_from` that is still the name of a document, even of one that is renamed too. */
-export function listRenamedFromInUseFindings(
-  documents: readonly ManifestDocument[],
-  index: DocumentsByAddress,
-): readonly DocumentFinding[] {
+function listRenamedFromInUseFindings({ documents, index }: CheckedDocuments): readonly DocumentFinding[] {
   return documents.flatMap((document): DocumentFinding[] => {
     const before = findRenamedFrom(document);
     const holder = before === undefined ? undefined : index.get(before);
@@ -186,4 +216,17 @@ function describeRenameInSteps({ address }: ManifestDocument, holder: ManifestDo
 function findRenamedFrom({ value, kind }: ManifestDocument): Address | undefined {
   const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
+}
+
+function listMetadataFindings({ documents, references, stack }: CheckedDocuments): readonly DocumentFinding[] {
+  const { specs, ignored } = references;
+  return documents.flatMap((subject): DocumentFinding[] => {
+    const kind = findKind(subject.kind);
+    const spec = specs.get(subject) ?? {};
+    if (kind === undefined || spec['metadata'] === undefined) return [];
+    const { name, isValid } = subject;
+    const lifecycle = readLifecycle(subject, ignored.get(subject) ?? []);
+    const finding = findMetadataFinding({ kind, stack: stack?.name ?? '', name, spec, lifecycle, isValid });
+    return finding === undefined ? [] : [{ subject, finding }];
+  });
 }

@@ -59,8 +59,8 @@ function readFormerName(former: Json | undefined): Omit<Former, 'adopt'> {
 }
 
 /** Reports unique values that a second document claims. References in the specs must be resolved. */
-export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
-  const claims = [...specs].flatMap(([document, spec]): readonly DocumentClaim[] => {
+export function listClaimFindings(specs: readonly (readonly [ManifestDocument, Spec])[]): readonly DocumentFinding[] {
+  const claims = specs.flatMap(([document, spec]): readonly DocumentClaim[] => {
     const kind = findKind(document.kind);
     if (kind === undefined) return [];
     return listManifestClaims(kind, spec, readFormer(document)).map((claim) => ({ ...claim, holder: document }));

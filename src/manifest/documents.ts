@@ -27,6 +27,7 @@ import {
   createDiagnostic,
   type DiagnosticSubject,
   type DocumentSource,
+  locate,
   locateDiagnostic,
   type ManifestDocument,
   toManifestFinding,
@@ -99,13 +100,31 @@ export function readDocuments(
   return { documents, diagnostics, mayHideStack, ofOthers, toolFields };
 }
 
-const NO_DOCUMENTS: ReadDocuments = {
+export const NO_DOCUMENTS: ReadDocuments = {
   documents: [],
   diagnostics: [],
   mayHideStack: false,
   ofOthers: 0,
   toolFields: [],
 };
+
+/** Returns one warning for all fields that other tools added. Empty if there are none. */
+export function listToolFieldWarnings(fields: readonly ToolField[]): readonly Diagnostic[] {
+  const [first] = fields;
+  if (first === undefined) return [];
+  const names = [...new Set(fields.map(({ path }) => formatPath(path)))].sort();
+  const documents = new Set(fields.map(({ subject }) => subject.source)).size;
+  const { source } = first.subject;
+  return [
+    {
+      code: 'bad-field',
+      severity: 'warning',
+      message: `${names.join(', ')}: ignored in ${documents === 1 ? '1 document' : `${documents} documents`}, because other tools add ${names.length === 1 ? 'it' : 'them'}`,
+      remedy: 'Nothing is stored for them: edgewise has no namespaces, and the name alone is part of the mark.',
+      place: locate(source, first.path, 'key'),
+    },
+  ];
+}
 
 /** Omits findings at the position of a syntax error, because the syntax error causes them. */
 function listDiagnostics(

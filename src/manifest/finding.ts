@@ -39,6 +39,15 @@ export type DocumentFinding = FindingOn<ManifestDocument>;
 /** Maps each address to the first document that has it. */
 export type DocumentsByAddress = ReadonlyMap<Address, ManifestDocument>;
 
+export function createIndex(documents: readonly ManifestDocument[]): DocumentsByAddress {
+  const index = new Map<Address, ManifestDocument>();
+  for (const document of documents) {
+    const { address } = document;
+    if (address !== undefined && !index.has(address)) index.set(address, document);
+  }
+  return index;
+}
+
 /** The subject of a finding: a document, or a value that should be a document. */
 export type DiagnosticSubject = Pick<ManifestDocument, 'source'> & Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isRotatable } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
-import { findMetadataFinding } from '../../src/manifest/validate.ts';
+import { findMetadataFinding } from '../../src/manifest/metadata.ts';
 import { LONGEST_NAME } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { computeUtf8ByteLength, isJsonObject, type JsonObject } from '../../src/model/json.ts';

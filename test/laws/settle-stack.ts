@@ -3,7 +3,7 @@ import { listClaims } from '../../src/kinds/claims.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { findMetadataFinding } from '../../src/manifest/validate.ts';
+import { findMetadataFinding } from '../../src/manifest/metadata.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';

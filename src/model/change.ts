@@ -85,7 +85,8 @@ export interface LiveBeforeChange {
   readonly id: string;
   /** The spec in normal form. Absent for a no-op, unless the resource is an attached module. */
   readonly spec?: Spec | undefined;
-  readonly mark?: Mark | undefined;
+  /** Without the job that wrote it, which changes with each write. */
+  readonly mark?: Omit<Mark, 'by'> | undefined;
   /** The modules whose switch the response contained. The mark records them. */
   readonly switches?: readonly string[] | undefined;
 }

@@ -116,19 +116,12 @@ export function withoutHiddenNumbers(value: Json): Json {
   return mapConcealed(value, removeNumber);
 }
 
-export function withoutHiddenNumbersInObject(value: JsonObject): JsonObject {
-  return mapConcealedMembers(value, removeNumber);
-}
-
 function removeNumber({ template }: ConcealedValue): Json {
   return template === undefined ? ConcealedValue.hidden(0) : ConcealedValue.secret(template);
 }
 
 /** Renumbers the concealed values of one output. */
-export interface HiddenNumbers {
-  readonly inJson: (value: Json) => Json;
-  readonly inObject: (value: JsonObject) => JsonObject;
-}
+export type HiddenNumbers = (value: Json) => Json;
 
 /** Numbers the hidden values of one output by their first appearance, from 1. */
 export function createHiddenNumbers(): HiddenNumbers {
@@ -139,10 +132,7 @@ export function createHiddenNumbers(): HiddenNumbers {
     numbers.set(given, number);
     return ConcealedValue.hidden(number);
   };
-  return {
-    inJson: (value) => mapConcealed(value, renumber),
-    inObject: (value) => mapConcealedMembers(value, renumber),
-  };
+  return (value) => mapConcealed(value, renumber);
 }
 
 /**

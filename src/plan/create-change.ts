@@ -138,6 +138,6 @@ function createStart(live: LiveResource, isTouched: boolean): LiveBeforeChange {
   };
 }
 
-function omitPipeline({ by: _, ...mark }: Mark): Mark {
+function omitPipeline({ by: _, ...mark }: Mark): Omit<Mark, 'by'> {
   return mark;
 }

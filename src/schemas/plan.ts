@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import type { PlanFileContent, PlanFileWrite } from '../kinds/plan-file-content.ts';
+import type { PlanFileContent } from '../kinds/plan-file-content.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
-import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS, type LeftValue, type OtherSpelling } from '../model/change.ts';
-import { DANGER_GROUP_NAMES, DANGER_NAMES, type Danger } from '../model/danger.ts';
+import { ACTIONS, CHANGE_ACTIONS, DUE_EVENTS } from '../model/change.ts';
+import { DANGER_GROUP_NAMES, DANGER_NAMES } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { WRITE_METHODS, WRITE_PURPOSES, type WriteId } from '../model/write.ts';
 
 /**
- * The schema of a plan, as results contain it. The compiler checks that the schema matches the type `PlanFileContent`.
+ * The schema of a plan, as results contain it. The compiler checks that it describes each member of the type
+ * `PlanFileContent`, and no other type: the types are in the room `model`, which imports nothing, and the library exports
+ * them with their comments.
  */
 
 const json: z.ZodType<Json> = z.json();
@@ -130,7 +132,7 @@ const difference = z.strictObject({
 });
 
 /** A value that `lifecycle.ignore` leaves to others, and that differs from the manifest. */
-export const LEFT_VALUE_SCHEMA: z.ZodType<LeftValue> = z.strictObject({
+const leftValue = z.strictObject({
   ignored: z.string().describe('The path in lifecycle.ignore.'),
   path: z.string().describe('Path of the value.'),
   from: optional(json).describe('Live value. Absent if there is none.'),
@@ -138,14 +140,14 @@ export const LEFT_VALUE_SCHEMA: z.ZodType<LeftValue> = z.strictObject({
 });
 
 /** A text that the service shows in another spelling than the manifest. */
-export const OTHER_SPELLING_SCHEMA: z.ZodType<OtherSpelling> = z.strictObject({
+const otherSpelling = z.strictObject({
   path: z.string().describe('The field.'),
   from: json.describe('Live text.'),
   to: json.describe('Text in the manifest.'),
 });
 
 /** A danger of a change or of drift. */
-export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
+export const DANGER_SCHEMA = z.strictObject({
   group: z.enum(DANGER_GROUP_NAMES).describe('What the danger concerns.'),
   danger: z.enum(DANGER_NAMES),
   path: optional(z.string()).describe('The field. Absent if the danger concerns the whole resource.'),
@@ -206,10 +208,10 @@ export const CHANGE_SCHEMA = z.strictObject({
   due: optional(z.strictObject({ at: z.string(), event: z.enum(DUE_EVENTS) })).describe(
     'When an unchanged resource is next replaced, or expires. For information.',
   ),
-  leftToOthers: optional(z.array(LEFT_VALUE_SCHEMA)).describe(
+  leftToOthers: optional(z.array(leftValue)).describe(
     'Values in lifecycle.ignore that differ from the manifest. For information.',
   ),
-  otherSpellings: optional(z.array(OTHER_SPELLING_SCHEMA)).describe(
+  otherSpellings: optional(z.array(otherSpelling)).describe(
     'Texts that the service spells differently, which is not a difference. For information.',
   ),
   live: optional(
@@ -259,7 +261,7 @@ const markDraft = z
   })
   .describe('The mark after the write. It is sent as the metadata of the body.');
 
-const write: z.ZodType<PlanFileWrite> = z.strictObject({
+const write = z.strictObject({
   id: writeId.describe('Id of the write, such as `create Kind/name`. Unique in the plan.'),
   address,
   kind,
@@ -403,4 +405,16 @@ export const PLAN_MEMBERS = z
     description: 'The changes and writes that an apply of the stack would make. Contains no secrets.',
   });
 
-export const PLAN_SCHEMA: z.ZodType<PlanFileContent> = PLAN_MEMBERS;
+/** A type with each member required, down to JSON. */
+type Whole<T> = [JsonObject] extends [T]
+  ? Json
+  : T extends string | number | boolean | null | undefined
+    ? T
+    : T extends readonly (infer Member)[]
+      ? readonly Whole<Member>[]
+      : { readonly [Name in keyof T]-?: Whole<Exclude<T[Name], undefined>> };
+
+/** `T`, if a schema describes each of its members, also those that may be absent. Otherwise it does not compile. */
+type Described<T, Schema extends Whole<T>> = Schema extends never ? never : T;
+
+export const PLAN_SCHEMA: z.ZodType<Described<PlanFileContent, Whole<z.output<typeof PLAN_MEMBERS>>>> = PLAN_MEMBERS;

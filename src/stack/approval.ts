@@ -3,7 +3,7 @@ import { toCanonicalJson } from '../model/json.ts';
 import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
 import { StackError } from '../model/user-errors.ts';
 import { comparePlans, type PlanEvidence } from '../plan/compare/compare-plans.ts';
-import { listPlaceDifferences, type PlanPlace } from '../plan/compare/plan-members.ts';
+import { listPlaceDifferences, type PlanPlace } from '../plan/compare/member-differences.ts';
 
 /** An approved plan, with its name in messages: usually its file. */
 export interface NamedPlan {

@@ -4,6 +4,7 @@ import type { Change } from '../model/change.ts';
 import { type ConcealedValue, isConcealed } from '../model/concealed-value.ts';
 import { type Json, toCanonicalJson } from '../model/json.ts';
 import type { HiddenDigests, Plan } from '../model/plan.ts';
+import { listManifestValues } from '../model/plan-members.ts';
 import { NO_OP_SECRET_REDACTOR, type SecretRedactor } from '../model/secrets.ts';
 import type { PlanEvidence } from '../plan/compare/compare-plans.ts';
 import type { Host } from './host.ts';
@@ -64,7 +65,7 @@ export async function computeDigestsToCompare(
   const entries = Array.from(listHidden(later, context)).flatMap(([address, hidden]): readonly DigestEntry[] => {
     const changes = approved.get(redact(address)) ?? [];
     if (!compared.has(address) && !changes.some(isCompared)) return [];
-    const shown = new Set(listTexts(changes.map((one) => [one.address, one.desired, one.ignored, one.owner])));
+    const shown = new Set(listTexts(changes.map(listManifestValues)));
     const redacted = hidden.redacted.filter((one) => !shown.has(one));
     const isLess = redacted.length < hidden.redacted.length;
     return [{ address, hidden }, ...(isLess ? [{ address, hidden: { ...hidden, redacted } }] : [])];
@@ -95,7 +96,8 @@ function listHidden({ plan, evidence }: DigestedPlan, context: DigestContext): R
       const literals = scalars.filter(isConcealed).filter(({ template }) => template === undefined);
       const { labels, annotations, lifecycle } = desired;
       const team = [labels, annotations].flatMap((texts) => texts[plan.ownerLabel ?? ''] ?? []).slice(0, 1);
-      // A value in normal form may contain a secret that it does not contain as it is written.
+      // The same as `listManifestValues` of the change. A value in normal form may contain a secret that it does not
+      // contain as it is written.
       const more = [address, canonical(kind, desired.spec, AS_WRITTEN), ...lifecycle.ignore, ...team];
       const redacted = listRedacted([scalars, more], secrets);
       if (literals.length + redacted.length === 0) return [];

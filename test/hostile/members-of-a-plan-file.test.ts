@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../../src/model/json.ts';
-import { type MemberRules, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
+import { type Members, PLAN_MEMBERS } from '../../src/model/plan-members.ts';
 import { createServer, parseApiKey, type ServerSnapshot } from '../../src/server/index.ts';
 import { NOW, runCommand } from '../cli/fake-context.ts';
 import { openWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
@@ -176,7 +176,7 @@ function listPaths(value: Json, path: Path = []): readonly Path[] {
 const PLAN: Path = ['stacks', 0, 'plan'];
 
 /** Lists the path of each member in the list of what an approval binds, also of members that the file lacks. */
-function listMemberPaths(rules: MemberRules, document: Json, path: Path): readonly Path[] {
+function listMemberPaths(rules: Members, document: Json, path: Path): readonly Path[] {
   const found = getAt(document, path);
   if (found !== undefined && isJsonArray(found))
     return found.length === 0

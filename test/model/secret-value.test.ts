@@ -118,14 +118,14 @@ describe('a concealed value', () => {
   });
 
   it('is numbered by its first appearance in an output', () => {
-    const { inJson, inObject } = createHiddenNumbers();
-    expect(inJson([hidden(40), hidden(20), hidden(40), secret('x', 20)])).toEqual([
+    const number = createHiddenNumbers();
+    expect(number([hidden(40), hidden(20), hidden(40), secret('x', 20)])).toEqual([
       hidden(1),
       hidden(2),
       hidden(1),
       secret('x'),
     ]);
-    expect(inObject({ a: hidden(20), b: hidden(50) })).toEqual({ a: hidden(2), b: hidden(3) });
+    expect(number({ a: hidden(20), b: hidden(50) })).toEqual({ a: hidden(2), b: hidden(3) });
   });
 });
 

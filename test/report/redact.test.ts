@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
 import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
+import { ConcealedValue } from '../../src/model/concealed-value.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { listEntries } from '../../src/report/document.ts';
 import { createDocument } from '../../src/report/documents/create-document.ts';
 import { listFindings } from '../../src/report/findings/list-findings.ts';
 import { renderApplyJson, renderPlanJson } from '../../src/report/machine/json.ts';
-import { redactPlan } from '../../src/report/view/redact.ts';
+import { numberPlan, redactPlan } from '../../src/report/view/redact.ts';
 import { renderApplyResultText, renderPlanText } from './render.ts';
 import { createChange, createDifference, createLiveChange, createPlan, createWrite } from './sample-plans.ts';
 import { createApplyResult } from './sample-results.ts';
 
 const SECRET = 'SECRET';
+
+const { hidden } = ConcealedValue;
 
 /** A plan that contains the value of a field in every possible place. */
 function createLeakyPlan(kind: string, field: string): Plan {
@@ -64,4 +67,36 @@ test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form
 test('keeps values that are no secret', () => {
   const plan = createLeakyPlan('TCPEdge', 'token');
   expect(redactPlan(plan)).toEqual(plan);
+});
+
+test('numbers hidden values wherever a plan can have them, equal ones alike', () => {
+  const difference = createDifference('description', { from: hidden(11), to: { password: hidden(22) } });
+  const sides = { path: 'description', from: hidden(33), to: [hidden(44)] };
+  const mark = { stack: 's', name: 'a', protect: false, delivered: false, fields: {} };
+  const plan = createPlan({
+    changes: [
+      createLiveChange('TCPEdge/a', 'update', {
+        id: 'edgtcp_1',
+        differences: [difference],
+        dangers: [{ group: 'access', danger: 'access-widened', ...sides }],
+        leftToOthers: [{ ignored: 'description', path: 'description', from: hidden(55), to: hidden(11) }],
+        otherSpellings: [{ path: 'description', from: hidden(66), to: hidden(77) }],
+        spec: { description: hidden(88) },
+        desired: { description: hidden(99) },
+        sent: { description: hidden(110) },
+      }),
+    ],
+    writes: [
+      createWrite('update', 'TCPEdge/a', {
+        body: { description: hidden(121) },
+        mark: { ...mark, user: { password: hidden(132) }, pending: { description: hidden(143) } },
+      }),
+    ],
+  });
+  const numbers = JSON.stringify(numberPlan(plan)).matchAll(/\{"\$hidden":(\d+)\}/g);
+  expect(Array.from(numbers, ([, number]) => Number(number)).sort((left, right) => left - right)).toEqual([
+    1,
+    1,
+    ...Array.from({ length: 12 }, (_, index) => index + 2),
+  ]);
 });

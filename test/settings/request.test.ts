@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
+import { PLAN_MEMBERS } from '../../src/model/plan-members.ts';
 import { toAskedMembers, toRequest } from '../../src/plan/asked-members.ts';
-import { listMemberDifferences, PLAN_MEMBERS } from '../../src/plan/compare/plan-members.ts';
+import { listMemberDifferences } from '../../src/plan/compare/member-differences.ts';
 import { CONSENT_OPTIONS, getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../src/settings/request.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 

@@ -35,6 +35,7 @@ import {
   type SafetyViolation,
   toChangedSide,
 } from '../../model/plan.ts';
+import { CHANGE_MEMBERS } from '../../model/plan-members.ts';
 import { withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import { type CreateWrite, isCreate } from '../../model/write.ts';
@@ -55,7 +56,7 @@ import {
   NO_NAMES,
   toFacts,
 } from './facts.ts';
-import { CHANGE_MEMBERS, listMemberDifferences, listPlanDifferences } from './plan-members.ts';
+import { listMemberDifferences, listPlanDifferences } from './member-differences.ts';
 
 /** What a plan was made from. It shows which changes of an earlier plan are live already. */
 export interface PlanEvidence {
@@ -68,7 +69,7 @@ export interface PlanEvidence {
 /**
  * The one definition of "as approved": two changes of a resource are the same if they have the same facts. A fact is a
  * path with the value before and the value after. A plan also needs the same dangers, and equal members in
- * `plan-members.ts`. With `evidence`, the live resources from which `after` was made, a fact of `before` that is live
+ * `model/plan-members.ts`. With `evidence`, the live resources from which `after` was made, a fact of `before` that is live
  * already is done, not missing.
  * @example
  * const { more, less, members } = comparePlans(approved, plan);

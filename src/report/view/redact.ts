@@ -1,26 +1,53 @@
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
-import type { Drift, DriftedChange, OwnedResource, StackInventory } from '../../model/drift.ts';
+import type { Drift, StackInventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
 import type { ExtraChange, Plan, PlanComparison } from '../../model/plan.ts';
 import {
-  createHiddenNumbers,
-  type HiddenNumbers,
-  withoutHiddenNumbers,
-  withoutHiddenNumbersInObject,
-} from '../../model/secret-value.ts';
-import type { LiveResource, Spec } from '../../model/state.ts';
-import type { Write } from '../../model/write.ts';
+  CHANGE_JSON,
+  DRIFT_JSON,
+  EXTRA_CHANGE_JSON,
+  INVENTORY_JSON,
+  type JsonPlace,
+  type JsonPlaces,
+  LIVE_RESOURCE_JSON,
+  PLAN_JSON,
+  WRITE_JSON,
+} from '../../model/plan-members.ts';
+import { createHiddenNumbers, type HiddenNumbers, withoutHiddenNumbers } from '../../model/secret-value.ts';
+import type { Spec } from '../../model/state.ts';
 import type { Report, StacksRunReport } from '../report.ts';
 
 /**
  * Two things that every output needs. One-time fields (secrets that only the response to a create contains) are removed by
  * each view and each format. Hidden values are numbered once, where an output begins: equal ones have one number in it.
+ * `model/plan-members.ts` says where both can be.
  */
+
+/** Replaces all JSON in a part of a plan that can have hidden values. */
+function mapJson<T extends object>(
+  part: T,
+  places: JsonPlaces,
+  replace: (json: Json, place: Exclude<JsonPlace, JsonPlaces>) => Json,
+): T {
+  const mapped = Object.entries(places).flatMap(([name, place]): readonly (readonly [string, unknown])[] => {
+    const member: unknown = Reflect.get(part, name);
+    if (member === undefined) return [];
+    if (typeof place === 'string') return [[name, replace(member as Json, place)]]; // the type of the table requires it
+    const map = (one: unknown) => mapJson(Object(one), place, replace);
+    return [[name, Array.isArray(member) ? member.map(map) : map(member)]];
+  });
+  return { ...part, ...Object.fromEntries(mapped) };
+}
 
 /** Removes one-time fields from the whole plan. */
 export function redactPlan(plan: Plan): Plan {
-  return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
+  return {
+    ...plan,
+    changes: plan.changes.map(redactChange),
+    writes: plan.writes.map((write) => redactSpecs(write, WRITE_JSON)),
+  };
 }
 
 /** Numbers the hidden values of a report by their first appearance. `numbers`: those of an output with several reports. */
@@ -47,57 +74,15 @@ export function numberStacksRun(run: StacksRunReport): StacksRunReport {
 }
 
 export function numberPlan(plan: Plan, numbers: HiddenNumbers = createHiddenNumbers()): Plan {
-  return {
-    ...plan,
-    changes: plan.changes.map((change) => numberChange(change, numbers)),
-    writes: plan.writes.map((write) => numberWrite(write, numbers)),
-  };
+  return mapJson(plan, PLAN_JSON, numbers);
 }
 
 function numberDrift(drift: Drift, numbers: HiddenNumbers): Drift {
-  const changes = drift.changes.map(
-    (change): DriftedChange => ({
-      ...change,
-      ...numberChange(change, numbers),
-      driftDangers: change.driftDangers?.map((danger) => numberSides(danger, numbers)),
-    }),
-  );
-  return { ...drift, changes };
+  return mapJson(drift, DRIFT_JSON, numbers);
 }
 
-export function numberInventory(inventory: StackInventory, { inObject }: HiddenNumbers): StackInventory {
-  const number = (one: OwnedResource) => ({ ...one, live: { ...one.live, spec: inObject(one.live.spec) } });
-  return { ...inventory, resources: inventory.resources.map(number) };
-}
-
-function numberChange(change: Change, numbers: HiddenNumbers): Change {
-  const { live, desired, sent, dangers, leftToOthers, otherSpellings } = change;
-  return {
-    ...change,
-    differences: change.differences.map((difference) => numberSides(difference, numbers)),
-    dangers: dangers?.map((danger) => numberSides(danger, numbers)),
-    leftToOthers: leftToOthers?.map((one) => numberSides(one, numbers)),
-    otherSpellings: otherSpellings?.map(({ path, from, to }) => ({
-      path,
-      from: numbers.inJson(from),
-      to: numbers.inJson(to),
-    })),
-    live: live && { ...live, spec: live.spec && numbers.inObject(live.spec) },
-    desired: desired && numbers.inObject(desired),
-    sent: sent && numbers.inObject(sent),
-  };
-}
-
-function numberSides<T extends Pick<Difference, 'from' | 'to'>>(sides: T, { inJson }: HiddenNumbers): T {
-  return {
-    ...sides,
-    from: sides.from === undefined ? undefined : inJson(sides.from),
-    to: sides.to === undefined ? undefined : inJson(sides.to),
-  };
-}
-
-function numberWrite(write: Write, { inObject }: HiddenNumbers): Write {
-  return write.body === undefined ? write : { ...write, body: inObject(write.body) };
+export function numberInventory(inventory: StackInventory, numbers: HiddenNumbers): StackInventory {
+  return mapJson(inventory, INVENTORY_JSON, numbers);
 }
 
 /** Removes one-time fields from both plans and their differences. */
@@ -107,81 +92,58 @@ export function redactComparison(comparison: PlanComparison): PlanComparison {
     ...comparison,
     before: redactPlan(before),
     after: redactPlan(after),
-    more: redactExtraChanges(more),
-    less: redactExtraChanges(less),
+    more: more.map(redactExtraChange),
+    less: less.map(redactExtraChange),
   };
 }
 
 /** Hidden values of two runs have no common numbers, so all have the same number here. */
-const SAME_NUMBER: HiddenNumbers = {
-  inJson: withoutHiddenNumbers,
-  inObject: withoutHiddenNumbersInObject,
-};
-
-function redactExtraChanges(changes: readonly ExtraChange[]): readonly ExtraChange[] {
-  return changes.map(({ change, other, fields, dangers, ...rest }) => {
-    const secrets = listSecrets(change.kind);
-    const shown = fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field));
-    return {
-      ...rest,
-      change: numberChange(redactChange(change), SAME_NUMBER),
-      other: other && numberChange(redactChange(other), SAME_NUMBER),
-      fields: shown.map((field) => ({
-        ...field,
-        difference: numberSides(field.difference, SAME_NUMBER),
-        other: field.other && numberSides(field.other, SAME_NUMBER),
-      })),
-      dangers: dangers.map((danger) => numberSides(danger, SAME_NUMBER)),
-    };
-  });
+function redactExtraChange(extra: ExtraChange): ExtraChange {
+  const { change, other, fields } = extra;
+  const secrets = listSecrets(change.kind);
+  const shown = {
+    ...extra,
+    change: redactChange(change),
+    other: other && redactChange(other),
+    fields: fields.filter(({ difference }) => !isOfField(difference, secrets)),
+  };
+  return mapJson(shown, EXTRA_CHANGE_JSON, withoutHiddenNumbers);
 }
 
 export function redactDrift(drift: Drift): Drift {
-  return { ...drift, changes: drift.changes.map((change) => ({ ...change, ...redactChange(change) })) };
+  return { ...drift, changes: drift.changes.map(redactChange) };
 }
 
 export function redactInventory(inventory: StackInventory): StackInventory {
   return {
     ...inventory,
-    resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })),
+    resources: inventory.resources.map((one) => ({ ...one, live: redactSpecs(one.live, LIVE_RESOURCE_JSON) })),
   };
 }
 
-function redactLive(live: LiveResource): LiveResource {
-  const secrets = listSecrets(live.kind);
-  return { ...live, spec: redactSpec(live.spec, secrets), computed: redactSpec(live.computed, secrets) };
-}
-
-function redactChange(change: Change): Change {
+function redactChange<T extends Change>(change: T): T {
   const secrets = listSecrets(change.kind);
   if (secrets.length === 0) return change;
-  const { live, desired, sent } = change;
-  return {
-    ...change,
-    differences: change.differences.filter(({ field }) => field === undefined || !secrets.includes(field)),
-    live: live && { ...live, spec: live.spec && redactSpec(live.spec, secrets) },
-    desired: desired && redactSpec(desired, secrets),
-    sent: sent && redactSpec(sent, secrets),
-  };
+  const differences = change.differences.filter((one) => !isOfField(one, secrets));
+  return redactSpecs({ ...change, differences }, CHANGE_JSON);
 }
 
-function redactWrite(write: Write): Write {
-  const secrets = listSecrets(write.kind);
-  const { body, mark } = write;
-  if (secrets.length === 0) return write;
-  return {
-    ...write,
-    body: body && redactSpec(body, secrets),
-    mark: mark && { ...mark, pending: redactSpec(mark.pending, secrets) },
-  };
+function isOfField({ field }: Difference, names: readonly string[]): boolean {
+  return field !== undefined && names.includes(field);
+}
+
+/** Removes the one-time fields of the kind from the specs in a part of a plan. */
+function redactSpecs<T extends { readonly kind: string }>(part: T, places: JsonPlaces): T {
+  const secrets = listSecrets(part.kind);
+  if (secrets.length === 0) return part;
+  const isShown = ([name]: [string, Json]): boolean => !secrets.includes(name);
+  return mapJson(part, places, (json, place) =>
+    place === 'spec' ? Object.fromEntries(Object.entries(json as Spec).filter(isShown)) : json,
+  );
 }
 
 /** The one-time fields of a kind. If the kind is unknown, the one-time fields of all kinds. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
   return kind === undefined ? KINDS.flatMap(({ oneTimeFields }) => oneTimeFields) : kind.oneTimeFields;
-}
-
-function redactSpec(spec: Spec, secrets: readonly string[]): Spec {
-  return Object.fromEntries(Object.entries(spec).filter(([name]) => !secrets.includes(name)));
 }

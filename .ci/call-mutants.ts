@@ -37,7 +37,7 @@ const STORY: readonly string[] = [
   'src/plan/{create-plan,decide-plan}.ts',
   'src/plan/compare/compare-plans.ts',
   'src/rehearse/rehearse.ts',
-  'src/apply/{apply,run-writes,perform-write,token-sinks}.ts',
+  'src/apply/{apply,run-writes,perform-write,create-resource,change-resource,record-delivery,token-deliveries,token-sinks}.ts',
   'src/report/report.ts',
   'src/cli/output/output-report.ts',
   'src/forge/*.ts',

@@ -4,7 +4,8 @@
  */
 
 export type { AcceptedDrift, AcceptedFile, AcceptResult, LeftOutDrift } from './accept/accept-drift.ts';
-export { type ApplyContext, applyPlan } from './apply/apply.ts';
+export { applyPlan } from './apply/apply.ts';
+export type { ApplyContext } from './apply/apply-run.ts';
 export type { SinkContext, TokenCredential, TokenSink } from './apply/token-sinks.ts';
 export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';

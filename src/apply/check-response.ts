@@ -1,30 +1,21 @@
-import { AS_WRITTEN, canonical, isDefault, normalizeField } from '../kinds/canonical.ts';
+import { AS_WRITTEN, canonical, isDefault } from '../kinds/canonical.ts';
 import { diff } from '../kinds/diff.ts';
 import type { Field, FieldType } from '../kinds/field.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
-import { readAttachedResource, readResource } from '../kinds/read-response.ts';
-import { resolveSpecReferences } from '../kinds/references.ts';
-import { type CreatedIds, createWriteRequestLine, type WriteRequestLine } from '../kinds/request-body.ts';
 import { alignLiveWithSecrets, hasSameFields } from '../kinds/same-fields.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { findMemberType } from '../kinds/walk.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApiError } from '../model/errors.ts';
 import { formatPath, parsePath } from '../model/field-path.ts';
-import { assertJsonObject, isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
-import { isEqualMark, type MarkDraft, renderFittingMetadata, renderMetadata, splitMetadata } from '../model/mark.ts';
+import { isSameJson, type Json, type JsonObject, toJsonText } from '../model/json.ts';
+import { isEqualMark, splitMetadata } from '../model/mark.ts';
 import { hasMarkOf } from '../model/ownership.ts';
 import { formatJson } from '../model/secret-value.ts';
 import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 import { getSentFields, type Write } from '../model/write.ts';
-import { completeMarkDraft, createLongestMark } from '../plan/writes.ts';
 
-/** Parses the response to a write: the whole resource or, if a module was written, only that module. */
-export function parseWriteResponse({ kind: name, module }: Write, answer: JsonObject): LiveResource {
-  const kind = getKind(name);
-  return module === undefined ? readResource(kind, answer) : readAttachedResource(kind, {}, { [module]: answer });
-}
+const METADATA = 'metadata';
 
 /** The body of a request and the resource in its response. */
 export interface ComparedResponse {
@@ -35,15 +26,17 @@ export interface ComparedResponse {
 /**
  * Compares the response with the request, field by field, in normal form. Returns a message for each field that the
  * service did not accept as sent; empty if it accepted everything. Reports a lost mark first, because later runs do not
- * recognize a resource without its mark. Texts for people are compared by `listOtherTexts`.
+ * recognize a resource without its mark. Texts for people are compared by `checkTexts`.
  */
 export function listUnacceptedFieldMessages(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
   const isLost = write.mark !== undefined && !hasMarkOf(live, write.mark);
   const sent = getSentFields({ ...write, body });
-  const metadata = isLost
-    ? [`the service did not keep the metadata of ${live.id}, which holds the mark`]
-    : listMarkMessages(sent, live);
+  const metadata = isLost ? [describeUnkeptMark(live)] : listMarkMessages(sent, live);
   return [...metadata, ...compareFields(write, sent, live.spec)];
+}
+
+export function describeUnkeptMark({ id }: LiveResource): string {
+  return `the service did not keep the metadata of ${id}, which holds the mark`;
 }
 
 function listMarkMessages(body: JsonObject, live: LiveResource): readonly string[] {
@@ -85,42 +78,6 @@ function showsUserMetadata(
   return typeof got === 'string' && toJsonText(metadata).startsWith(got);
 }
 
-/** A description, or the metadata of the user, that came back otherwise than it was sent. Both are in normal form. */
-export interface OtherText {
-  readonly name: string;
-  readonly sent: Json;
-  readonly shown: Json;
-  /** Whether only the spelling differs. */
-  readonly isSpelling: boolean;
-}
-
-/** Lists the texts for people that the service shows otherwise than they were sent. */
-export function listOtherTexts(write: Write, { body = {}, live }: ComparedResponse): readonly OtherText[] {
-  const fields = getSentFields({ ...write, body });
-  return getKind(write.kind).specFields.flatMap(([name, field]): readonly OtherText[] => {
-    const shown = live.spec[name];
-    if (!field.mayBeSpelledOtherwise || !Object.hasOwn(fields, name) || shown === undefined) return [];
-    const value = fields[name];
-    const sent = normalizeField(field, name === METADATA ? splitMetadata(String(value)).user : value);
-    return isSameJson(sent, shown) ? [] : [{ name, sent, shown, isSpelling: isSpellingOf(field, shown, sent) }];
-  });
-}
-
-export function createSpellingWarning({ address }: Write, { name, sent, shown }: OtherText): Diagnostic {
-  return {
-    code: 'shown-otherwise',
-    severity: 'warning',
-    message: `${address}: ${name} is spelled differently at the service: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back`,
-    remedy: 'Another spelling is not a difference, and needs no action.',
-    address,
-  };
-}
-
-/** Says that the service keeps another text, which no apply can change. */
-export function describeOtherText({ name, sent, shown }: OtherText): string {
-  return `the service stores another ${name}: ${formatComparedValue(sent)} was sent, ${formatComparedValue(shown)} came back. To leave the field to the service, set lifecycle.ignore: [${name}]`;
-}
-
 /** Names of the fields that the service stored with another meaning than they were sent. Not texts for people. */
 export function listUnacceptedFields(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
   return listUnequalFields(write, body, live.spec).map(({ name }) => name);
@@ -152,8 +109,6 @@ function listUnequalFields(write: Write, sent: Spec, live: Spec): readonly Unequ
   });
 }
 
-const METADATA = 'metadata';
-
 /** A value in a message: hidden if it is concealed, and cut after 200 characters. */
 export function formatComparedValue(value: Json): string {
   const text = formatJson(value);
@@ -161,65 +116,6 @@ export function formatComparedValue(value: Json): string {
 }
 
 const MAX_SHOWN = 200;
-
-/** The HTTP request of a write, with resource ids in place of addresses. */
-export interface ResolvedWrite extends WriteRequestLine {
-  readonly body: JsonObject | undefined;
-}
-
-/**
- * Creates the request of a write. Replaces addresses by ids that earlier writes returned, and turns the length of a
- * validity into a start and an end. `ids` must contain every address to which the write refers.
- */
-export function resolveWriteRequest(write: Write, context: WriteRequestContext): ResolvedWrite {
-  return { ...createWriteRequestLine(write, context.ids), body: resolveBody(write, context) };
-}
-
-/** Facts that are known only when a write is sent. */
-export interface WriteRequestContext {
-  readonly ids: CreatedIds;
-  readonly now: Date;
-  /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
-  readonly by: string | undefined;
-}
-
-function resolveBody(write: Write, context: WriteRequestContext): JsonObject | undefined {
-  if (write.method === 'DELETE') return undefined;
-  const { module, mark } = write;
-  const fields = resolveSpecReferences(getKind(write.kind), getSentFields(write), context.ids);
-  if (module !== undefined) return assertJsonObject(fields[module]);
-  return { ...fields, ...createValidity(write, context.now), ...(mark && createMetadata(write, mark, context)) };
-}
-
-/** The metadata of a body, with the mark and the user's own metadata. */
-function createMetadata(write: Write, draft: MarkDraft, { ids, now, by }: WriteRequestContext): JsonObject {
-  const kind = getKind(write.kind);
-  // The creation cannot know the id.
-  const id = write.method === 'POST' ? undefined : (write.ids?.id ?? ids.get(write.address));
-  const completed = completeMarkDraft(kind, draft, { created: ids, now });
-  const mark = id === undefined ? completed : { ...completed, id };
-  const known = by === undefined ? mark : { ...mark, by };
-  const type = kind.fields[METADATA]?.type;
-  const most = type?.type === 'metadata' ? type.maxBytes : Number.POSITIVE_INFINITY;
-  // Metadata that is too long all the same is sent, so that the service says so.
-  const longest = write.method === 'POST' ? createLongestMark(kind, mark) : undefined;
-  return { [METADATA]: renderFittingMetadata(draft.user, known, most, longest) ?? renderMetadata(draft.user, mark) };
-}
-
-/**
- * The start and the end of a validity that begins now, in whole seconds, because services store no fractions. Empty if
- * the write has no `validForMs`.
- */
-function createValidity({ kind, validForMs, omitsStart }: Write, now: Date): JsonObject {
-  const { validity } = getKind(kind);
-  if (validForMs === undefined || validity === undefined) return {};
-  const startMs = Math.floor(now.getTime() / 1000) * 1000;
-  const formatTime = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
-  return {
-    ...(omitsStart !== true && { [validity.after]: formatTime(startMs) }),
-    [validity.until]: formatTime(startMs + validForMs),
-  };
-}
 
 /**
  * Returns the path of the spec field that the service names in `details.field` of an error response, as far as the

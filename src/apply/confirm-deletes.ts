@@ -15,8 +15,9 @@ export interface DeleteChecks {
   readonly client: Pick<Client, 'list' | 'readModule'>;
   /** How long a delete may take to show, in milliseconds. */
   readonly limitMs: number;
-  /** Resolves after `ms`, or as soon as the run is interrupted. */
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Aborted when the user interrupts the run. */
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +47,7 @@ export async function findUndoneDeletes(deletes: readonly Write[], checks: Delet
     undone = await findShown(asked, checks);
     if (undone.size === 0 || waitedMs >= limitMs) break;
     const nextMs = Math.min(pauseMs, limitMs - waitedMs);
-    await sleep(nextMs);
+    await sleep(nextMs, signal);
     waitedMs += nextMs;
   }
   const since = waitedMs === 0 ? '' : `, ${Math.round(waitedMs / 1000)} s later`;

@@ -19,12 +19,13 @@ const MAX_PAUSE_MS = 15_000;
 export interface ConflictOptions {
   /** The longest total of the pauses, in milliseconds. 0: conflicts are final. */
   readonly limitMs: number;
-  /** Resolves after `ms`, or as soon as the run is interrupted. */
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** When aborted, nothing is tried again. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: ApplyEvent) => void;
-  /** Whether a write waits for writes of other stacks in the same run, which may free what it claims. */
-  readonly isAfterOtherStacks: (id: WriteId) => boolean;
+  /** Writes that follow writes of other stacks in the same run, which may free what they claim. Default: none. */
+  readonly afterOthers?: ReadonlySet<WriteId> | undefined;
 }
 
 /** Decides whether the writes of a plan are tried again after a conflict. */
@@ -41,7 +42,7 @@ export class ConflictWaits {
   /** Creates the state of one write. */
   start(write: Write): ConflictWait {
     const waitsFor = write.dependsOn.filter((id) => this.#freeing.has(id));
-    const mayPass = waitsFor.length > 0 || this.#options.isAfterOtherStacks(write.id);
+    const mayPass = waitsFor.length > 0 || this.#options.afterOthers?.has(write.id) === true;
     return new ConflictWait(write, waitsFor, { ...this.#options, limitMs: mayPass ? this.#options.limitMs : 0 });
   }
 }
@@ -77,7 +78,7 @@ class ConflictWait {
       isFirst: this.#waitedMs === 0,
       leftMs: limitMs - this.#waitedMs,
     });
-    await sleep(pauseMs);
+    await sleep(pauseMs, signal);
     this.#waitedMs += pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
     return !signal.aborted;

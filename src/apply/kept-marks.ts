@@ -1,10 +1,8 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { type JsonObject, toJsonText } from '../model/json.ts';
 import { renderFittingMetadata, splitMetadata } from '../model/mark.ts';
-import { hasMarkOf } from '../model/ownership.ts';
 import type { CreateWrite } from '../model/write.ts';
-import { isExternalError } from './external-error.ts';
-import type { SentCreation } from './judge-creation.ts';
+import type { ShownCreation } from './judge-creation.ts';
 import type { ApplyRequests } from './requests.ts';
 
 /**
@@ -12,8 +10,7 @@ import type { ApplyRequests } from './requests.ts';
  * and drop it at the next write. Returns whether it is kept, as far as is known: true if a request failed.
  */
 export async function keepsMark(
-  { write, request: { body = {} } }: SentCreation,
-  id: string,
+  { write, request: { body = {} }, live: { id } }: ShownCreation,
   requests: Pick<ApplyRequests, 'record'>,
 ): Promise<boolean> {
   const { user, mark } = splitMetadata(toJsonText(body['metadata']));
@@ -21,13 +18,7 @@ export async function keepsMark(
   if (mark === undefined || type?.type !== 'metadata') return true;
   const metadata = renderFittingMetadata(user, { ...mark, id }, type.maxBytes);
   if (metadata === undefined) return true;
-  const again = { ...pickAlwaysSent(write, body), metadata };
-  try {
-    return hasMarkOf(await requests.record(write, id, { body: again }), write.mark);
-  } catch (error) {
-    if (isExternalError(error)) return true;
-    throw error;
-  }
+  return (await requests.record(write, id, { body: { ...pickAlwaysSent(write, body), metadata } })) !== 'lost';
 }
 
 /** The sent fields that some services clear if a PATCH omits them. */

@@ -2,234 +2,234 @@ import type { Client, ReliedState } from '../client/client.ts';
 import { parseListedResource } from '../client/parse-response.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
-import { readResource } from '../kinds/read-response.ts';
+import { readAttachedResource, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
-import { hasDeliveredToken, isEqualMark, renderMetadata } from '../model/mark.ts';
+import { isEqualMark, renderMetadata } from '../model/mark.ts';
+import { hasMarkOf } from '../model/ownership.ts';
 import type { LiveResource } from '../model/state.ts';
-import type { MarkWrite, Write } from '../model/write.ts';
-import type { ResolvedWrite } from './check-response.ts';
-import {
-  type CreatedResource,
-  type DuplicateSearchContext,
-  listUnplannedResourcesWithMark,
-  PAUSES_MS,
-} from './duplicates.ts';
-import { createStaleError } from './external-error.ts';
+import type { CreateWrite, MarkWrite, Write } from '../model/write.ts';
+import { createStaleError, isExternalError } from './external-error.ts';
+import { LookUps } from './look-ups.ts';
 import { createUndoReliance, type Reliance } from './relied-state.ts';
+import type { ResolvedWrite } from './resolve-write.ts';
+import type { ServiceWatch } from './service-watch.ts';
 
-interface RequestContext {
+export interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'> & Partial<Pick<Client, 'get'>>;
-  /** Called just before a write is sent. */
-  readonly onStarted: (write: Write) => void;
   /** When aborted, no further request is sent. Requests under way finish. */
   readonly signal: AbortSignal;
+  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Ids of all live resources in the plan. */
+  readonly known: ReadonlySet<string>;
+  /** Called just before a write is sent. */
+  readonly onStarted: (write: Write) => void;
+  /** Fills in what is known only when a write is sent: ids, times. */
+  readonly resolve: (write: Write) => ResolvedWrite;
+  readonly findReliance: (write: Write) => Reliance | undefined;
+  readonly watch: Pick<ServiceWatch, 'refuseAfterLostMark'>;
 }
 
-/** The sent request and its response. `answer` is `null` if the response has no JSON object. */
+/** What was sent, and what came back. */
 export interface Exchanged {
-  readonly sent: ResolvedWrite;
+  readonly body: JsonObject | undefined;
+  /** `null`: the response has no JSON object. */
   readonly answer: JsonObject | null;
+  /** The resource in the response. `undefined` if the response shows nothing that was sent. */
+  readonly live: LiveResource | undefined;
 }
 
-/** Sends the requests of a run. All functions reject as the client does. */
-export interface ApplyRequests {
-  /**
-   * Sends a write. `resolve` fills in the ids, and is called just before sending: for a write with a reliance, with the
-   * write that the reliance returns. `check`: called with the response before a waiting write is sent. The result is
-   * `undefined` if the run is interrupted before the write is sent.
-   */
-  readonly send: (
-    write: Write,
-    resolve: (write: Write) => ResolvedWrite,
-    more?: { readonly reliance?: Reliance | undefined; readonly check?: (exchanged: Exchanged) => Promise<void> },
-  ) => Promise<Exchanged | undefined>;
-  readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
-  /**
-   * Lists the newest resources of a kind: the first page of its list. Does not wait for queued writes. `undefined` if
-   * `client.get` is absent. A rehearsal has none, because nothing else creates resources in its copy of the account.
-   */
-  readonly listNewest: ((kind: Kind) => Promise<readonly JsonObject[]>) | undefined;
-  /** Reads the resource of a write. `undefined` if `client.get` is absent. */
-  readonly read: ((write: Write, id: string) => Promise<LiveResource>) | undefined;
-  readonly remove: (made: CreatedResource) => Promise<void>;
-  /**
-   * Sends a PATCH with the mark of a resource. `prepare`: returns the body, given the state of the resource if it had to be
-   * read again. Returns the resource in the response or, if that has no mark, in the response to a GET.
-   */
-  readonly record: (write: Write, id: string, recording: Recording) => Promise<LiveResource>;
-  /** Marks a credential as undelivered. */
-  readonly markUndelivered: (name: Kind['name'], marked: LiveResource) => Promise<void>;
+/** A resource that this run created. */
+export interface CreatedResource {
+  readonly write: CreateWrite;
+  readonly id: string;
 }
+
+/** What became of a record in a mark. `failed`: none was written. `lost`: the service dropped the mark instead. */
+export type Recorded = 'kept' | 'failed' | 'lost';
 
 interface Recording {
   readonly body: JsonObject;
-  readonly prepare?: (shown: LiveResource) => JsonObject;
+  /** Returns the body, given the state of the resource if it had to be read again. */
+  readonly prepare?: ((shown: LiveResource) => JsonObject) | undefined;
 }
 
-export function createApplyRequests(context: RequestContext): ApplyRequests {
-  const { client, signal } = context;
-  const { get } = client;
-  const read: ApplyRequests['read'] =
-    get &&
-    (async ({ kind: name }, id) => {
-      const kind = getKind(name);
-      const path = toResourcePath(kind, { id });
-      const json = await sendAside(context, `GET ${path}`, () => get(path, signal));
-      return readResource(kind, parseListedResource(kind, json, { place: `GET ${path}: the resource` }).json);
+/** Sends the requests of a run until a signal is aborted. Rejects as the client does, unless it says otherwise. */
+export class ApplyRequests {
+  /** Look-ups of what took effect. */
+  readonly lookUps: LookUps;
+  /** Reads the resource of a write. `undefined` in a rehearsal, as nothing else changes its copy of the account. */
+  readonly read: ((write: Write, id: string) => Promise<LiveResource>) | undefined;
+  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Fills in what is known only when a write is sent. */
+  readonly resolve: RequestContext['resolve'];
+  readonly #context: RequestContext;
+
+  constructor(context: RequestContext) {
+    const { client, known, signal, sleep } = context;
+    const { get, shown } = client;
+    this.#context = context;
+    this.sleep = (ms) => sleep(ms, signal);
+    this.resolve = context.resolve;
+    this.read = get && (({ kind }, id) => this.#read(get, getKind(kind), id));
+    this.lookUps = new LookUps({
+      list: (kind) => this.#sendAside(`GET ${kind.path}`, () => client.list(kind, undefined, signal)),
+      listNewest: get && ((kind) => this.#listNewest(get, kind)),
+      read: this.read,
+      shown,
+      known,
     });
-  return {
-    send: (write, resolve, { reliance, check } = {}) =>
-      client.limit(async () => {
-        if (signal.aborted) return undefined;
-        context.onStarted(write);
-        const exchanged = await exchange(context, write, { resolve, reliance });
-        if (exchanged !== undefined) await check?.(exchanged);
-        return exchanged;
-      }),
-    list: (kind) => sendAside(context, `GET ${kind.path}`, () => client.list(kind, undefined, signal)),
-    listNewest: get && ((kind) => listNewest(context, kind, get)),
-    read,
-    record: async (write, id, { body, prepare }) => {
-      const kind = getKind(write.kind);
-      const path = toResourcePath(kind, { id });
-      const reliesOn = prepare && {
-        path,
-        isModule: false,
-        prepare: async (shown: JsonObject | null) => prepare(readResource(kind, shown ?? {})),
-      };
-      const send = () => client.send('PATCH', path, body, { waitSignal: signal, reliesOn });
-      const answer = await client.limit(() => sendAside(context, `PATCH ${path}`, send));
-      const live = readResource(kind, answer ?? {});
-      return live.mark === undefined && read !== undefined ? read(write, id) : live;
-    },
-    remove: async ({ write, id }) => {
-      const { path, check } = createUndoReliance(write, id, client.shown);
-      const prepare = async (shown: JsonObject | null) => {
-        check(shown);
-        return undefined;
-      };
-      await undo(context, { method: 'DELETE', path, body: undefined, prepare });
-    },
-    markUndelivered: async (name, marked) => {
-      const kind = getKind(name);
-      const path = toResourcePath(kind, { id: marked.id });
-      const prepare = async (shown: JsonObject | null) =>
-        createUndeliveredBody(readResource(kind, shown ?? {}), marked);
-      await undo(context, { method: 'PATCH', path, body: createUndeliveredBody(marked, marked), prepare });
-    },
-  };
-}
+  }
 
-interface Undo extends ResolvedWrite, Pick<ReliedState, 'prepare'> {}
+  /**
+   * Sends a write, with what it relies on as it is then. `judge`: called with the response, before a waiting write is
+   * sent. Resolves with its result, or with `undefined` if the run is interrupted before the write is sent. `resolve`:
+   * called just before sending.
+   */
+  async send<T>(
+    write: Write,
+    judge: (exchanged: Exchanged) => Promise<T>,
+    resolve = this.resolve,
+  ): Promise<T | undefined> {
+    const { client, signal, onStarted, watch } = this.#context;
+    return client.limit(async () => {
+      if (signal.aborted) return undefined;
+      onStarted(write);
+      const exchanged = await this.#exchange(write, (one) => {
+        watch.refuseAfterLostMark(one);
+        return resolve(one);
+      });
+      return exchanged && judge(exchanged);
+    });
+  }
 
-/** Sends a request that undoes a creation or a delivery, to a resource that was just shown, or is read again. */
-async function undo(context: RequestContext, { method, path, body, prepare }: Undo): Promise<void> {
-  const { client, signal } = context;
-  const reliesOn = { path, isModule: false, prepare };
-  const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
-  await client.limit(() => sendAside(context, `${method} ${path}`, send));
+  /** Writes a record to the mark of a resource. Rejects only because of a bug. */
+  async record(write: MarkWrite, id: string, recording: Recording): Promise<Recorded> {
+    const kind = getKind(write.kind);
+    try {
+      const shown = readResource(kind, (await this.#patchMark(kind, id, recording)) ?? {});
+      const live = shown.mark === undefined && this.read !== undefined ? await this.read(write, id) : shown;
+      return hasMarkOf(live, write.mark) ? 'kept' : 'lost';
+    } catch (error) {
+      if (isExternalError(error)) return 'failed';
+      throw error;
+    }
+  }
+
+  /** Deletes a resource that this run created, unless another stack has taken it over. */
+  async remove({ write, id }: CreatedResource): Promise<void> {
+    const { path, check } = createUndoReliance(write, id, this.#context.client.shown);
+    const prepare = async (shown: JsonObject | null) => {
+      check(shown);
+      return undefined;
+    };
+    await this.#sendReliant('DELETE', undefined, { path, isModule: false, prepare });
+  }
+
+  /** Marks a credential as undelivered. */
+  async markUndelivered({ kind }: Write, marked: LiveResource): Promise<void> {
+    const prepare = ({ spec, mark }: LiveResource): JsonObject => {
+      const user = spec['metadata'];
+      const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
+      if (!isEqualMark(mark, marked.mark)) throw createStaleError('its mark was changed');
+      const undelivered = { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false };
+      return { metadata: renderMetadata(kept, undelivered) };
+    };
+    await this.#patchMark(getKind(kind), marked.id, { body: prepare(marked), prepare });
+  }
+
+  async #patchMark(kind: Kind, id: string, { body, prepare }: Recording): Promise<JsonObject | null> {
+    return this.#sendReliant('PATCH', body, {
+      path: toResourcePath(kind, { id }),
+      isModule: false,
+      prepare: prepare && (async (shown) => prepare(readResource(kind, shown ?? {}))),
+    });
+  }
+
+  /** Sends a request about a resource of this run, which was just shown, or is read again. */
+  async #sendReliant(
+    method: 'PATCH' | 'DELETE',
+    body: JsonObject | undefined,
+    { prepare, ...state }: Omit<ReliedState, 'prepare'> & { readonly prepare: ReliedState['prepare'] | undefined },
+  ): Promise<JsonObject | null> {
+    const { client, signal } = this.#context;
+    const reliesOn = prepare && { ...state, prepare };
+    const send = () => client.send(method, state.path, body, { waitSignal: signal, reliesOn });
+    return client.limit(() => this.#sendAside(`${method} ${state.path}`, send));
+  }
+
+  /**
+   * Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. Resolves with
+   * `undefined` if the write was cancelled.
+   */
+  async #exchange(write: Write, resolve: (write: Write) => ResolvedWrite): Promise<Exchanged | undefined> {
+    const { client, signal, findReliance } = this.#context;
+    const reliance = findReliance(write);
+    let sent = resolve(write);
+    const prepare = async (shown: JsonObject | null): Promise<JsonObject | undefined> => {
+      sent = resolve(reliance?.check(shown) ?? write);
+      return sent.body;
+    };
+    const reliesOn = reliance && { ...reliance, prepare };
+    const { method, path, body } = sent;
+    try {
+      const answer = await client.send(method, path, body, { waitSignal: signal, reliesOn });
+      const isShown = answer !== null && sent.body !== undefined;
+      return { body: sent.body, answer, live: isShown ? this.#readResponse(write, answer) : undefined };
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Parses the response to a write: the whole resource or, if a module was written, only that module. Sets omitted fields
+   * to empty if another response of the run contained them.
+   */
+  #readResponse({ kind: name, module }: Write, answer: JsonObject): LiveResource {
+    const { shown } = this.#context.client;
+    const kind = getKind(name);
+    const json = module === undefined ? answer : { [module]: answer };
+    shown.note(kind, json);
+    return shown.complete(kind, module === undefined ? readResource(kind, json) : readAttachedResource(kind, {}, json));
+  }
+
+  async #read(get: Client['get'], kind: Kind, id: string): Promise<LiveResource> {
+    const path = toResourcePath(kind, { id });
+    const json = await this.#sendAside(`GET ${path}`, () => get(path, this.#context.signal));
+    return readResource(kind, parseListedResource(kind, json, { place: `GET ${path}: the resource` }).json);
+  }
+
+  async #listNewest(get: Client['get'], kind: Kind): Promise<readonly JsonObject[]> {
+    const read = () => get(`${kind.path}?limit=${NEWEST}`, this.#context.signal);
+    const page = await this.#sendAside(`GET ${kind.path}`, read);
+    const list = page[assertDefined(kind.listKey, `list key of ${kind.name}`)];
+    if (!isJsonArray(list)) return [];
+    return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
+  }
+
+  /**
+   * Sends a request that is not a write of the plan. `what`: its method and path. Rejects with `NetworkError` if
+   * interrupted before it is sent.
+   */
+  async #sendAside<T>(what: string, send: () => Promise<T>): Promise<T> {
+    const { signal } = this.#context;
+    try {
+      return await send();
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw error;
+      const why = error instanceof NetworkError ? error.message : 'the run was interrupted';
+      throw new NetworkError(`${what}: not sent, because ${why}`, { cause: error });
+    }
+  }
 }
 
 /** The number of resources that a look-up reads: more than an apply creates at the same time. */
 const NEWEST = 100;
 
-async function listNewest(context: RequestContext, kind: Kind, get: Client['get']): Promise<readonly JsonObject[]> {
-  const read = () => get(`${kind.path}?limit=${NEWEST}`, context.signal);
-  const page = await sendAside(context, `GET ${kind.path}`, read);
-  const list = page[assertDefined(kind.listKey, `list key of ${kind.name}`)];
-  if (!isJsonArray(list)) return [];
-  return list.map((member) => parseListedResource(kind, member, { place: `GET ${kind.path}` }).json);
-}
-
-/**
- * Sends a write. An interrupt cancels a write that is not sent yet, but not one that is under way. Resolves with
- * `undefined` if the write was cancelled.
- */
-async function exchange(
-  { client, signal }: RequestContext,
-  write: Write,
-  { resolve, reliance }: { readonly resolve: (write: Write) => ResolvedWrite; readonly reliance: Reliance | undefined },
-): Promise<Exchanged | undefined> {
-  let sent = resolve(write);
-  const prepare = async (shown: JsonObject | null): Promise<JsonObject | undefined> => {
-    sent = resolve(reliance?.check(shown) ?? write);
-    return sent.body;
-  };
-  const reliesOn = reliance && { ...reliance, prepare };
-  const { method, path, body } = sent;
-  try {
-    const answer = await client.send(method, path, body, { waitSignal: signal, reliesOn });
-    return { sent, answer };
-  } catch (error) {
-    if (signal.aborted && error === signal.reason) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Sends a request that is not a write of the plan. `what`: its method and path. Rejects with `NetworkError` if
- * interrupted before it is sent.
- */
-async function sendAside<T>({ signal }: RequestContext, what: string, send: () => Promise<T>): Promise<T> {
-  try {
-    return await send();
-  } catch (error) {
-    if (!signal.aborted || error !== signal.reason) throw error;
-    const why = error instanceof NetworkError ? error.message : 'the run was interrupted';
-    throw new NetworkError(`${what}: not sent, because ${why}`, { cause: error });
-  }
-}
-
 export function isNotFoundError(error: unknown): boolean {
   return error instanceof ApiError && error.response.status === 404;
-}
-
-interface LostDeliveryContext {
-  readonly duplicates: DuplicateSearchContext;
-  readonly markUndelivered: ApplyRequests['markUndelivered'];
-}
-
-/**
- * Marks the replacements of a deleted credential as undelivered, so that the next apply replaces them: its own token may
- * have arrived after theirs. Returns a message about the replacements. Rejects as the client does.
- */
-export async function markReplacementsUndelivered(
-  write: MarkWrite,
-  { duplicates, markUndelivered }: LostDeliveryContext,
-): Promise<string> {
-  const delivered = (await listReplacements(write, duplicates)).filter(hasDeliveredToken);
-  for (const marked of delivered) await markUndelivered(write.kind, marked);
-  if (delivered.length === 0)
-    return 'it was deleted while its token was being delivered, so that token no longer works';
-  const ids = delivered.map(({ id }) => id).join(', ');
-  return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
-}
-
-/**
- * Lists the replacements of a deleted credential. While one is undelivered, the apply that created it may be about to
- * record its delivery, so lists them again after a pause, for at most half a minute. Rejects as the client does.
- */
-async function listReplacements(
-  write: MarkWrite,
-  duplicates: DuplicateSearchContext,
-): Promise<readonly LiveResource[]> {
-  let found = await listUnplannedResourcesWithMark(write, duplicates);
-  for (const pauseMs of PAUSES_MS) {
-    if (found.every(hasDeliveredToken)) break;
-    await duplicates.sleep(pauseMs);
-    found = await listUnplannedResourcesWithMark(write, duplicates);
-  }
-  return found;
-}
-
-/** `live`: the credential as it is now. `marked`: as it was listed. */
-function createUndeliveredBody({ spec, mark }: LiveResource, marked: LiveResource): JsonObject {
-  const user = spec['metadata'];
-  const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
-  if (!isEqualMark(mark, marked.mark)) throw createStaleError('its mark was changed');
-  return {
-    metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of the undelivered credential'), delivered: false }),
-  };
 }

@@ -1,6 +1,5 @@
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../client/request-limiter.ts';
-import { NetworkError } from '../model/errors.ts';
-import { type Outcome, SERVICE_STOPS, type ServiceStop } from '../model/outcome.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
 export interface WriteRunCallbacks {
@@ -69,51 +68,4 @@ function createSkipped(write: Write, failed: readonly Outcome[]): Outcome | unde
   const waitedFor = failed.map((result) => result.write.id);
   if (waitedFor.length === 0) return undefined;
   return { outcome: 'skipped', write, message: `depends on ${waitedFor.join(', ')}`, waitedFor };
-}
-
-/** After this many unsent writes in a row, the service counts as unreachable. Each of them was already retried. */
-const MAX_UNSENT = 3;
-
-export interface ServiceWatch {
-  /** Aborted when the service is no longer reachable. */
-  readonly unreachable: AbortSignal;
-  /** Aborted by `endUnmanageable`. What was begun is still recorded and taken back. */
-  readonly unmanageable: AbortSignal;
-  /** Called when a creation has not kept its mark. */
-  readonly endUnmanageable: () => void;
-  /**
-   * Must be called with the outcome of each write. Returns the outcome to report: if one of the signals stopped the
-   * write, it says so.
-   */
-  readonly judge: (outcome: Outcome) => Outcome;
-}
-
-/**
- * Creates a watch for one run. `interrupted` is aborted when the user interrupts the run: writes that are then skipped
- * are reported as interrupted.
- */
-export function watchService(interrupted: AbortSignal): ServiceWatch {
-  const [unreachable, unmanageable] = [new AbortController(), new AbortController()];
-  let unsent = 0;
-  const endUnmanageable = (): void => unmanageable.abort(new NetworkError(SERVICE_STOPS.unmanageable));
-  const findStop = (): ServiceStop | undefined => {
-    if (interrupted.aborted) return undefined;
-    if (unmanageable.signal.aborted) return 'unmanageable';
-    return unreachable.signal.aborted ? 'unreachable' : undefined;
-  };
-  return {
-    unreachable: unreachable.signal,
-    unmanageable: unmanageable.signal,
-    endUnmanageable,
-    judge: (outcome) => {
-      if (outcome.outcome === 'failed' && outcome.isUnmanageable === true) endUnmanageable();
-      const isUnsent = outcome.outcome === 'failed' && outcome.isUnsent === true;
-      if (outcome.outcome !== 'skipped') unsent = isUnsent ? unsent + 1 : 0;
-      if (unsent === MAX_UNSENT) unreachable.abort(new NetworkError(SERVICE_STOPS.unreachable));
-      const stop = outcome.outcome === 'skipped' ? findStop() : undefined;
-      return outcome.outcome === 'skipped' && stop !== undefined
-        ? { ...outcome, message: SERVICE_STOPS[stop], stop }
-        : outcome;
-    },
-  };
 }

@@ -1,7 +1,6 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Client } from '../client/client.ts';
 import { listCheckouts, type WriteBoundary } from '../files/boundary.ts';
 import { isOfAnotherUser } from '../files/trusted-users.ts';
 import {
@@ -13,10 +12,7 @@ import {
   keepAside,
   replaceFile,
 } from '../files/write-file.ts';
-import type { Address } from '../model/address.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
-import { assertDefined, getErrorMessage } from '../model/errors.ts';
-import type { ApplyResult } from '../model/outcome.ts';
 import {
   DEFAULT_TOKEN_FILE,
   findSinkSettingsForCredential,
@@ -24,7 +20,6 @@ import {
   type TokenCommand,
   type TokenSettings,
 } from '../model/stack.ts';
-import type { CreateWrite } from '../model/write.ts';
 import { requireProgram } from '../programs/start-program.ts';
 import { runCommand } from './run-command.ts';
 
@@ -296,130 +291,3 @@ export function createRescueSink(parent: string): TokenSink {
 }
 
 export const RESCUE_PREFIX = 'edgewise-rescue-';
-
-/** The result of a delivery. If `failure` is set, the credential's own sink did not store the token. */
-interface Delivery {
-  /** Where the token is. Absent: the token is lost. */
-  readonly token?: ApplyResult['tokens'][number];
-  readonly failure?: string;
-}
-
-interface DeliverySinks {
-  readonly sink: TokenSink;
-  /** Used if `sink` fails. */
-  readonly rescue: TokenSink;
-}
-
-/**
- * Delivers the token of a new credential. Never rejects. The message of a failure says where the token is, but does not
- * contain the token.
- */
-async function deliverToken(
-  recipient: TokenCredential,
-  token: string,
-  { sink, rescue }: DeliverySinks,
-): Promise<Delivery> {
-  const { address } = recipient;
-  try {
-    return { token: { address, deliveredTo: await sink.deliver(recipient, token), rescued: false } };
-  } catch (error) {
-    return rescueToken(recipient, token, { rescue, why: getErrorMessage(error) });
-  }
-}
-
-async function rescueToken(
-  recipient: TokenCredential,
-  token: string,
-  { rescue, why }: { readonly rescue: TokenSink; readonly why: string },
-): Promise<Delivery> {
-  const { address } = recipient;
-  try {
-    const place = await rescue.deliver(recipient, token);
-    const failure = `the credential was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
-    return { token: { address, deliveredTo: place, rescued: true }, failure };
-  } catch (error) {
-    const failure = `the credential was created, but its token could neither be delivered (${why}) nor rescued (${getErrorMessage(error)}). The next apply replaces the credential`;
-    return { failure };
-  }
-}
-
-interface DeliveryContext {
-  readonly client: Pick<Client, 'limit'>;
-  /** Must contain a sink for each credential that the plan creates. */
-  readonly sinks: TokenSinks;
-  /** Addresses that had a live resource when the plan was made. */
-  readonly known: ReadonlySet<Address>;
-}
-
-/** The token of a created credential. `id`: empty if the service returned none. */
-interface NewToken {
-  readonly write: CreateWrite;
-  readonly token: string;
-  readonly id: string;
-}
-
-export class TokenDeliveries {
-  /** Where each delivered or rescued token is. */
-  readonly tokens: ApplyResult['tokens'][number][] = [];
-  readonly #context: DeliveryContext;
-  readonly #postponed = new Map<Address, NewToken>();
-  readonly #failed = new Map<Address, string>();
-
-  constructor(context: DeliveryContext) {
-    this.#context = context;
-  }
-
-  /**
-   * Delivers the token of a created credential, or keeps it in memory until `finish`. Resolves with the reason if the
-   * token was not delivered, otherwise with `undefined`.
-   */
-  async start(one: NewToken, isPostponed: boolean): Promise<string | undefined> {
-    const { address } = one.write;
-    if (!isPostponed) return this.#deliver(one);
-    this.#postponed.set(address, one);
-    return undefined;
-  }
-
-  /**
-   * Rescues a token whose credential is not known to be that of the write. Resolves with a message that says where the
-   * token is.
-   */
-  async rescue(one: NewToken): Promise<string> {
-    const { client, sinks } = this.#context;
-    const recipient = this.#toRecipient(one);
-    return client.limit(async () => {
-      try {
-        const place = await sinks.rescue.deliver(recipient, one.token);
-        this.tokens.push({ address: recipient.address, deliveredTo: place, rescued: true });
-        return `the token in the response is in ${place}`;
-      } catch (error) {
-        return `the token in the response could not be rescued (${getErrorMessage(error)})`;
-      }
-    });
-  }
-
-  /** Delivers a postponed token, once. Resolves with the reason if the token of the credential was not delivered. */
-  async finish(address: Address): Promise<string | undefined> {
-    const one = this.#postponed.get(address);
-    this.#postponed.delete(address);
-    if (one !== undefined) await this.#deliver(one);
-    return this.#failed.get(address);
-  }
-
-  async #deliver(one: NewToken): Promise<string | undefined> {
-    const recipient = this.#toRecipient(one);
-    const { sinks, client } = this.#context;
-    const sink = assertDefined(sinks.find(recipient.name), 'token sink');
-    const { token: place, failure } = await client.limit(() =>
-      deliverToken(recipient, one.token, { sink, rescue: sinks.rescue }),
-    );
-    if (place !== undefined) this.tokens.push(place);
-    if (failure !== undefined) this.#failed.set(recipient.address, failure);
-    return failure;
-  }
-
-  #toRecipient({ write: { address, mark }, id }: NewToken): TokenCredential & { readonly address: Address } {
-    const { name, stack } = mark;
-    return { address, name, id, stack, isFirst: !this.#context.known.has(address) };
-  }
-}

@@ -8,13 +8,13 @@ export interface Applied {
   readonly id: string | undefined;
   /** The computed fields in the response, without tokens. Absent if the response did not have all of them. */
   readonly computed?: LiveResource['computed'];
+  /** The create had no response, but the service has the new resource: it was found by its mark. */
+  readonly found?: true;
 }
 
 /** The result of one write. */
 export type Outcome =
   | Applied
-  /** The create had no response, but the service has the new resource: it was found by its mark. */
-  | (Applied & { readonly found: true })
   | {
       readonly outcome: 'failed';
       readonly write: Write;
@@ -57,6 +57,11 @@ export const SERVICE_STOPS: Readonly<Record<ServiceStop, string>> = {
 
 export function createFailedOutcome(write: Write, message: string): Extract<Outcome, { readonly outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
+}
+
+/** The outcome of a write that was interrupted before it was sent. */
+export function createInterruptedOutcome(write: Write): Outcome {
+  return { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
 }
 
 /** The service rejected a write with 409, and it will be tried again: what it claims may not be free yet. */

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { type StartedApply, startApply } from '../apply/apply.ts';
+import { StartedApply } from '../apply/apply.ts';
 import { createRescueFolder, listTokenFolders, type NewCredential, type TokenInGit } from '../apply/token-files.ts';
 import { createTokenSinks, type NamedCredential, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
@@ -86,7 +86,7 @@ export async function openApply(
   for (const warning of await chosen.test()) options.onWarning?.(warning);
   signal.throwIfAborted();
   options.onStart?.(plan);
-  return startApply(plan, {
+  return new StartedApply(plan, {
     client,
     sinks: chosen.sinks,
     onEvent,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findConcurrentDuplicates, SharedListRequests } from '../../src/apply/duplicates.ts';
+import { findConcurrentDuplicates } from '../../src/apply/duplicates.ts';
+import { LookUps } from '../../src/apply/look-ups.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
@@ -27,13 +28,17 @@ function toBackend(id: string, second: number, name = 'pool'): JsonObject {
 /** Looks for duplicates of the created resource `ours`, with these responses to its list requests. */
 async function findDuplicates(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
   let looks = 0;
-  const lookUps = new SharedListRequests(async () => {
-    looks += 1;
-    return lists[Math.min(looks, lists.length) - 1] ?? [];
-  }, new ObservedResponseFields(NO_OP_SECRET_REDACTOR));
-  const context = { lookUps, known: new Set(known), sleep: async () => undefined };
-  const { winner, losers } = await findConcurrentDuplicates({ write: WRITE, id: ours }, context);
-  return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };
+  const lookUps = new LookUps({
+    list: async () => {
+      looks += 1;
+      return lists[Math.min(looks, lists.length) - 1] ?? [];
+    },
+    shown: new ObservedResponseFields(NO_OP_SECRET_REDACTOR),
+    known: new Set(known),
+  });
+  const found = await findConcurrentDuplicates({ write: WRITE, id: ours }, { lookUps, sleep: async () => undefined });
+  const losers = found.is === 'kept' ? found.losers : [];
+  return { winner: found.is === 'duplicate' ? found.winner.id : undefined, losers: losers.map(({ id }) => id), looks };
 }
 
 describe('two resources with one mark that two applies create', () => {

@@ -114,7 +114,6 @@ describe('a conflict with a resource that the run has just removed', () => {
         sleep: async (ms) => void pauses.push(ms),
         signal: new AbortController().signal,
         onEvent: () => undefined,
-        isAfterOtherStacks: () => false,
       },
     ).start(write);
     const details = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createResourceOnce } from '../../src/apply/perform-write.ts';
+import { createResourceOnce } from '../../src/apply/create-resource.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { LiveResource } from '../../src/model/state.ts';
 

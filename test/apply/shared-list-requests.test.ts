@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { SharedListRequests } from '../../src/apply/duplicates.ts';
+import { LookUps } from '../../src/apply/look-ups.ts';
 import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
@@ -15,11 +15,15 @@ async function runEventLoop(): Promise<void> {
 /** Shared list requests that are answered when the test says so. */
 function createListRequests() {
   const waiting: PromiseWithResolvers<readonly []>[] = [];
-  const lookUps = new SharedListRequests(async () => {
-    const answer = Promise.withResolvers<readonly []>();
-    waiting.push(answer);
-    return answer.promise;
-  }, new ObservedResponseFields(NO_OP_SECRET_REDACTOR));
+  const lookUps = new LookUps({
+    list: async () => {
+      const answer = Promise.withResolvers<readonly []>();
+      waiting.push(answer);
+      return answer.promise;
+    },
+    shown: new ObservedResponseFields(NO_OP_SECRET_REDACTOR),
+    known: new Set(),
+  });
   return { lookUps, waiting };
 }
 

@@ -3,22 +3,26 @@ import type { Kind } from '../kinds/kind.ts';
 import { listDifferentFields } from '../kinds/same-fields.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, isRecordInChange } from '../model/change.ts';
+import { listAddressesInCondition } from '../model/conditions.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { listSentFieldNames, type Write } from '../model/write.ts';
 
 /**
- * Finds changes that another client made after the plan was made and before a write was sent. The cost per write does
- * not depend on the number of writes.
+ * What the plan says of the resources that a run writes, by which it recognizes what other clients have changed since.
+ * The cost per write does not depend on the number of writes.
  */
-export class ConcurrentChangeDetector {
+export class PlannedResources {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #replaced: ReadonlyMap<string, PlannedLive>;
+  readonly #doubtful: ReadonlySet<string>;
   /** The fields that the writes of the plan send, by the id of the resource. */
   readonly #sent = new Map<string, readonly string[]>();
 
-  constructor({ changes, writes }: Plan) {
+  constructor(plan: Plan) {
+    const { changes, writes } = plan;
+    this.#doubtful = listAddressesInCondition(plan, 'doubtful');
     this.#replaced = new Map(
       changes.flatMap(({ action, address, live }) =>
         action === 'replace' && live && !isRecordInChange(live) ? [[address, live]] : [],
@@ -31,19 +35,19 @@ export class ConcurrentChangeDetector {
     }
   }
 
+  /** Whether a resource like the one that the plan creates at an address may have lost its mark at its second write. */
+  isDoubtful(address: string): boolean {
+    return this.#doubtful.has(address);
+  }
+
   /** The resource that the plan replaces at an address. */
   findReplaced(address: string): PlannedLive | undefined {
     return this.#replaced.get(address);
   }
 
-  /** The spec of a resource when the plan was made. `undefined` if the plan creates the resource. */
-  findPlannedSpec(id: string): Spec | undefined {
-    return this.#before.get(id)?.spec;
-  }
-
-  /** Whether a resource had a mark when the plan was made. */
-  hadMark(id: string): boolean {
-    return this.#before.get(id)?.mark !== undefined;
+  /** A resource as it was when the plan was made. `undefined` if the plan creates it. */
+  find(id: string): PlannedLive | undefined {
+    return this.#before.get(id);
   }
 
   /**
@@ -51,7 +55,10 @@ export class ConcurrentChangeDetector {
    * fields that changed although no write of the plan sends them; `undefined` if there are none. Ignored fields are not
    * compared. Writes of attached modules need no check, because their responses contain nothing but the module.
    */
-  find({ kind, address, ids, mark }: Write, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
+  findConcurrentChange(
+    { kind, address, ids, mark }: Write,
+    { spec }: Pick<LiveResource, 'spec'>,
+  ): Diagnostic | undefined {
     const id = ids?.id ?? '';
     const before = this.#before.get(id);
     if (before?.spec === undefined) return undefined;

@@ -160,6 +160,9 @@ export type Consents = Pick<Request, ConsentName>;
 
 const NAMES = Object.keys(REQUEST_OPTIONS) as readonly RequestOptionName[]; // the keys of a literal
 
+/** What limits a plan, or a report of drift. */
+export type RequestScope = Pick<Request, 'targets' | 'exclusions'>;
+
 /** What a plan is made from. Policies come with the manifests, and consents say what may be applied. */
 export type PlanningRequest = Omit<Request, ConsentName | 'policies'>;
 

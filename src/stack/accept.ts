@@ -9,13 +9,13 @@ import { ApiError } from '../model/errors.ts';
 import type { DesiredState } from '../model/state.ts';
 import { StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
-
+import type { Surroundings } from '../plan/plan-input.ts';
 import type { AccountReader } from './account.ts';
-import { createRepeatablePlan, type PlanOptions, type PlanRequest } from './plan-live.ts';
+import { createRepeatablePlan, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 
 /** Options of `Stack.accept`. */
-export interface AcceptOptions extends Pick<PlanOptions, 'signal' | 'findTaker' | 'others' | 'findPlanned'> {
+export interface AcceptOptions extends Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
   /**
    * What to accept: `Kind/name:field` for a field, `Kind/name` for the fields of a resource that have only drifted and
    * have no danger, `Kind/name@id` for the document of a resource that no longer exists. Default: nothing.
@@ -23,6 +23,7 @@ export interface AcceptOptions extends Pick<PlanOptions, 'signal' | 'findTaker' 
   readonly names?: readonly string[];
   /** Whether to accept every field that has only drifted and has no danger. Default: false. */
   readonly all?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** Computes the edits that write what is live into the manifests. Sends GETs only. */

@@ -14,7 +14,7 @@ import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Surroundings } from '../plan/plan-input.ts';
-import type { Consents } from '../settings/request.ts';
+import type { Consents, Request, RequestScope } from '../settings/request.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { type AcceptOptions, acceptLive } from './accept.ts';
 import type { Account } from './account.ts';
@@ -115,10 +115,7 @@ export interface Stack extends AsyncDisposable {
 }
 
 /** Options, consents and callbacks of an apply. */
-export interface ApplyOptions
-  extends ApplyRunOptions,
-    Consents,
-    Pick<PlanOptions, 'targets' | 'exclusions' | 'rotate' | 'retire' | 'rehearsal' | 'allowAdopted'> {}
+export interface ApplyOptions extends ApplyRunOptions, Omit<Request, 'mode' | 'policies'> {}
 
 /** Selects the resources that `Stack.get` returns. */
 export interface GetOptions {
@@ -130,8 +127,8 @@ export interface GetOptions {
 }
 
 /** Options of `Stack.drift`. */
-export interface DriftOptions
-  extends Pick<PlanOptions, 'targets' | 'exclusions' | 'signal' | 'findTaker' | 'others' | 'findPlanned'> {
+export interface DriftOptions extends RequestScope, Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
+  readonly signal?: AbortSignal;
   /** Called with the plan that would revert the drift. */
   readonly onPlanned?: (plan: Plan) => void;
 }

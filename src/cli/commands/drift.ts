@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { listFormatNames } from '../../report/formats.ts';
-import type { Request } from '../../settings/request.ts';
+import type { RequestScope } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
@@ -16,11 +16,7 @@ import {
   SHOW_SECRETS,
 } from './options.ts';
 
-interface DriftCommandFlags
-  extends ConnectionFlags,
-    FormatFlags,
-    StackFilterFlags,
-    Pick<Request, 'targets' | 'exclusions'> {}
+interface DriftCommandFlags extends ConnectionFlags, FormatFlags, StackFilterFlags, RequestScope {}
 
 export function configureDriftCommand(command: Command, act: CommandBodyRunner): void {
   command

@@ -20,7 +20,7 @@ import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/
 import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
 import { listStackConflicts } from '../../run/stack-claims.ts';
 import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
-import { pickRequest, type Request } from '../../settings/request.ts';
+import { pickRequest, type RequestScope } from '../../settings/request.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
 import type { PlanOptions } from '../../stack/plan-live.ts';
@@ -288,7 +288,7 @@ function findApplyCommand(
 /** Compares stacks with the live state. Sends GET requests only. */
 export async function compareStacksWithLive(
   paths: readonly string[],
-  flags: StacksFlags & Pick<Request, 'targets' | 'exclusions'>,
+  flags: StacksFlags & RequestScope,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
@@ -303,8 +303,7 @@ export async function compareStacksWithLive(
       const { stack, locate, settings } = opened;
       const compared = await stack.drift({
         signal: run.signal,
-        targets: flags.targets,
-        exclusions: flags.exclusions,
+        ...pickRequest(flags),
         ...createOtherStacksLookUps(run, opened),
         onPlanned: (plan) => {
           planned.set(folder, { plan, opened });

@@ -6,7 +6,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing, StackTree } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { comparePlans } from '../../plan/compare/compare-plans.ts';
-import type { KeptPrunes } from '../../plan/plan-input.ts';
+import type { KeptPrunes, Surroundings } from '../../plan/plan-input.ts';
 import type { CommandLine, Report, StackReportPart, StacksRunReport } from '../../report/report.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
 import { formatCount } from '../../report/view/wording.ts';
@@ -362,7 +362,7 @@ export function notePlan({ planned, context }: StacksRun, { folder }: OpenedStac
 export function createOtherStacksLookUps(
   run: StacksRun,
   { folder, tree }: Pick<OpenedStack, 'folder' | 'tree'>,
-): Required<Pick<PlanOptions, 'findTaker' | 'others' | 'findPlanned' | 'isInRun' | 'adviseOnOtherStack'>> {
+): Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
   const { planned, selected, context } = run;
   const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);

@@ -35,14 +35,14 @@ test('quotes a path as one word of a shell that is not an option', () => {
   expect(createApplyCommandLine(withPolicies).line).toBe(
     "edgewise apply 'my files' ./-x --no-rehearsal --policies ./-y",
   );
-  expect(createApplyCommandLine(run, { out: '$(rm x).json' }).line).toBe(
+  expect(createApplyCommandLine({ ...run, flags: { out: '$(rm x).json' } }).line).toBe(
     "edgewise apply 'my files' ./-x --approved '$(rm x).json'",
   );
 });
 
 test('names a plan elsewhere only if it is below the working folder', () => {
   const run = { paths: ['.'], flags: NONE, env: {} };
-  const toElsewhere = (out: string) => createApplyCommandLine(run, { out }).lineElsewhere;
+  const toElsewhere = (out: string) => createApplyCommandLine({ ...run, flags: { out } }).lineElsewhere;
   expect(toElsewhere('plans/../plan.json')).toBe('edgewise apply . --approved plans/../plan.json');
   for (const out of ['/tmp/plan.json', '../plan.json', 'plans/../../plan.json'])
     expect(toElsewhere(out)).toBe('edgewise apply .');

@@ -9,42 +9,29 @@ import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { listPlanWords, type PlanFlags } from './plan-flags.ts';
+import type { StackFilterFlags } from './stacks-run.ts';
 
 /** The run that a command line must repeat. */
-export interface PlanRunToRepeat {
+interface RunToRepeat {
+  /** For many stacks (`recursive`), their folder; else the manifests of one. */
   readonly paths: readonly string[];
-  readonly flags: PlanFlags;
+  readonly flags: PlanFlags & StackFilterFlags & { readonly out?: string };
   readonly env: Context['env'];
   /** How edgewise was started here. Elsewhere, it is on PATH. */
   readonly invocation?: string;
 }
 
-/** Flags that select some of the stacks. */
-interface StackFilter {
-  readonly stack?: readonly string[];
-  readonly changedSince?: string | undefined;
-}
-
-interface CommandLineOptions {
-  /** Which of many stacks are planned. Absent: the paths are the manifests of one stack. */
-  readonly filter?: StackFilter;
-  /** The plan file or, for many stacks, the folder of plans that the run writes. */
-  readonly out?: string | undefined;
-}
-
 /**
- * Formats a command line that plans again from the same manifests, and applies the plan, as approved by `out`. The line
- * can be pasted into a shell, and needs no variable but the API key. Elsewhere, a plan outside of the working folder is
- * unknown: there, the line does without it.
+ * Formats a command line that plans again from the same manifests, and applies the plan, as approved by what `--out`
+ * writes. The line can be pasted into a shell, and needs no variable but the API key. Elsewhere, a plan outside of the
+ * working folder is unknown: there, the line does without it.
  */
-export function createApplyCommandLine(
-  { paths, flags, env, invocation = 'edgewise' }: PlanRunToRepeat,
-  { filter, out }: CommandLineOptions = {},
-): CommandLine {
+export function createApplyCommandLine({ paths, flags, env, invocation = 'edgewise' }: RunToRepeat): CommandLine {
+  const { out } = flags;
   const format = (program: string, approved: string | undefined): string => {
     const words = [
       'apply',
-      ...(filter === undefined ? [] : listFilterWords(filter)),
+      ...listFilterWords(flags),
       ...paths.map(escapePath),
       ...(approved === undefined ? [] : ['--approved', escapePath(approved)]),
       ...listOfferWords({ flags, env }),
@@ -62,7 +49,8 @@ export function createApplyCommandLine(
   };
 }
 
-function listFilterWords({ stack = [], changedSince }: StackFilter): readonly string[] {
+function listFilterWords({ recursive = false, stack = [], changedSince }: StackFilterFlags): readonly string[] {
+  if (!recursive) return [];
   return [
     '-R',
     ...stack.flatMap((name) => ['--stack', name]),
@@ -86,14 +74,12 @@ export function findPlanFileApplyCommand(
   const { env } = context;
   const { rotate = [], retire = [], ...flags } = toRequest(plan);
   if (rotate.length + retire.length > 0) return undefined;
-  return createApplyCommandLine(
-    { paths: [MANIFESTS], flags, env, invocation: detectInvocation(context) },
-    { out: file },
-  );
+  const repeated = { ...flags, out: file };
+  return createApplyCommandLine({ paths: [MANIFESTS], flags: repeated, env, invocation: detectInvocation(context) });
 }
 
 /** Lists the flags of the connection. A variable becomes a flag, because the line may be pasted elsewhere. */
-function listConnectionWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
+function listConnectionWords({ flags, env }: Pick<RunToRepeat, 'flags' | 'env'>): readonly string[] {
   const connection = NAMED_SETTINGS.filter(({ topic }) => topic === 'connection');
   return connection.flatMap((setting) => {
     const found = findSetting(setting.name, { flags, env });
@@ -102,7 +88,7 @@ function listConnectionWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'en
 }
 
 /** Lists the flags for the variables that manifests may read and send. */
-function listOfferWords({ flags, env }: Pick<PlanRunToRepeat, 'flags' | 'env'>): readonly string[] {
+function listOfferWords({ flags, env }: Pick<RunToRepeat, 'flags' | 'env'>): readonly string[] {
   return (['env', 'secret'] as const).flatMap((setting) =>
     (readSetting(setting, { flags, env }) ?? []).flatMap((name) => [`--${setting}`, name]),
   );

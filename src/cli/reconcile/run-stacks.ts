@@ -275,14 +275,13 @@ function findApplyCommand(
   flags: PlanStacksFlags,
 ): CommandLine | undefined {
   const { selected, isOfMany, paths, context } = run;
-  const { out } = flags;
   const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
   const repeated = { flags, env: context.env, invocation: detectInvocation(context) };
   if (isOfMany) {
     if (parts.some(isRefusedPart) || plans.every(({ writes }) => writes.length === 0)) return undefined;
-    return createApplyCommandLine({ paths: [selected.tree.root], ...repeated }, { filter: flags, out });
+    return createApplyCommandLine({ paths: [selected.tree.root], ...repeated });
   }
-  return createApplyCommandLine({ paths: paths.length === 0 ? ['.'] : paths, ...repeated }, { out });
+  return createApplyCommandLine({ paths: paths.length === 0 ? ['.'] : paths, ...repeated });
 }
 
 /** Compares stacks with the live state. Sends GET requests only. */

@@ -92,8 +92,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: ['repository/plan-folder'],
   },
   'a circle of stacks stops the others too': {
-    file: 'src/cli/reconcile/stacks-run.ts',
-    from: 'const circle = circles.get(folder);',
+    file: 'src/run/session.ts',
+    from: 'const circle = circles.get(session.folder);',
     to: 'const [circle] = circles.values();',
     noticedAs: /a circle of two stacks stops/,
     needsSeveral: true,

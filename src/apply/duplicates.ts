@@ -1,5 +1,4 @@
 import { getKind } from '../kinds/tables/registry.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined, assertNever, getErrorMessage } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { LiveResource } from '../model/state.ts';
@@ -8,6 +7,7 @@ import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import type { ApplyRun } from './apply-run.ts';
 import { isExternalError } from './external-error.ts';
 import { PAUSES_MS } from './look-ups.ts';
+import { createConcurrencyWarning } from './planned-resources.ts';
 import type { ApplyRequests, CreatedResource } from './requests.ts';
 import { createWithdrawnOutcome, takeBack, takeBackUnmarked, type Withdrawal } from './take-back.ts';
 
@@ -31,10 +31,13 @@ async function settleOutcome(outcome: Outcome, run: DuplicatesRun): Promise<Outc
   const made = findCreatedResource(outcome);
   if (made === undefined) return outcome;
   const found = await findConcurrentDuplicates(made, run.settling);
-  if (found.is === 'unknown') run.note(createFailedCheckWarning(made, found.why));
+  const warn = (text: string, remedy: string): void =>
+    run.note(createConcurrencyWarning(outcome.write.address, text, remedy));
+  if (found.is === 'unknown')
+    warn(`the check for a concurrent apply failed: ${found.why}.`, 'If there is a duplicate, the next plan shows it.');
   const withdrawal = await takeBackUnlessKept(made, found, run);
   if (withdrawal === undefined) return outcome;
-  if (found.is === 'duplicate') run.note(createWithdrawalWarning(made, withdrawal.message));
+  if (found.is === 'duplicate') warn(`${withdrawal.message}.`, TOGETHER);
   return createWithdrawnOutcome(made.write, withdrawal);
 }
 
@@ -70,7 +73,11 @@ async function takeBackUnlessKept(
 ): Promise<Withdrawal | undefined> {
   switch (found.is) {
     case 'kept':
-      for (const loser of found.losers) note(createLoserWarning(made, loser));
+      for (const loser of found.losers) {
+        const text = `another apply${formatAuthor(loser)} also created this resource, as ${loser.id}. The resource of this run, ${made.id}, stays.`;
+        const remedy = `${TOGETHER} The other apply or the next apply deletes the duplicate.`;
+        note(createConcurrencyWarning(made.write.address, text, remedy));
+      }
       return undefined;
     case 'unknown':
       return undefined;
@@ -143,57 +150,20 @@ export async function warnOfConcurrentCreation(
 ): Promise<boolean> {
   try {
     const [other] = await settling.lookUps.listNewestMarked(write);
-    if (other !== undefined) note(createConcurrentWarning(write, other));
-    return other !== undefined;
+    if (other === undefined) return false;
+    const text = `another apply of the stack${formatAuthor(other)} created this resource after the plan was made, as ${other.id}.`;
+    const remedy = `${TOGETHER} This apply continues. Run it again when both have ended.`;
+    note(createConcurrencyWarning(write.address, text, remedy));
+    return true;
   } catch (error) {
     if (!isExternalError(error)) throw error;
     return false;
   }
 }
 
-function createConcurrentWarning({ address }: CreateWrite, other: LiveResource): Diagnostic {
-  return {
-    code: 'concurrent-change',
-    severity: 'warning',
-    message: `${address}: another apply of the stack${formatAuthor(other)} created this resource after the plan was made, as ${other.id}.`,
-    remedy: `${TOGETHER} This apply continues. Run it again when both have ended.`,
-    address,
-  };
-}
-
 /** Formats the pipeline that the mark records, in parentheses. Empty if the mark records none. */
 function formatAuthor({ mark }: LiveResource): string {
   return mark?.by === undefined ? '' : ` (${mark.by})`;
-}
-
-function createWithdrawalWarning({ write: { address } }: CreatedResource, message: string): Diagnostic {
-  return {
-    code: 'concurrent-change',
-    severity: 'warning',
-    message: `${address}: ${message}.`,
-    remedy: TOGETHER,
-    address,
-  };
-}
-
-function createLoserWarning({ write: { address }, id }: CreatedResource, loser: LiveResource): Diagnostic {
-  return {
-    code: 'concurrent-change',
-    severity: 'warning',
-    message: `${address}: another apply${formatAuthor(loser)} also created this resource, as ${loser.id}. The resource of this run, ${id}, stays.`,
-    remedy: `${TOGETHER} The other apply or the next apply deletes the duplicate.`,
-    address,
-  };
-}
-
-function createFailedCheckWarning({ write: { address } }: CreatedResource, why: string): Diagnostic {
-  return {
-    code: 'concurrent-change',
-    severity: 'warning',
-    message: `${address}: the check for a concurrent apply failed: ${why}.`,
-    remedy: 'If there is a duplicate, the next plan shows it.',
-    address,
-  };
 }
 
 const TOGETHER = 'Run only one apply of a stack at a time.';

@@ -68,7 +68,10 @@ export class PlannedResources {
       sent: this.#sent.get(id) ?? [],
       digests: mark?.fields ?? before.mark?.fields ?? {},
     });
-    return others.length === 0 ? undefined : createWarning(address, others);
+    if (others.length === 0) return undefined;
+    const what = `${others.join(', ')} changed at the service after the plan was made`;
+    const text = `${what}. This apply did not overwrite the new value.`;
+    return createConcurrencyWarning(address, text, 'The next plan shows it as drift.');
   }
 }
 
@@ -90,12 +93,7 @@ function listOthers(kind: Kind, { before, after, sent, digests }: Compared): rea
   );
 }
 
-function createWarning(address: string, fields: readonly string[]): Diagnostic {
-  return {
-    code: 'concurrent-change',
-    severity: 'warning',
-    message: `${address}: ${fields.join(', ')} changed at the service after the plan was made. This apply did not overwrite the new value.`,
-    remedy: 'The next plan shows it as drift.',
-    address,
-  };
+/** Warns of something that another client has done during the run. `text`: a sentence about the resource. */
+export function createConcurrencyWarning(address: string, text: string, remedy: string): Diagnostic {
+  return { code: 'concurrent-change', severity: 'warning', message: `${address}: ${text}`, remedy, address };
 }

@@ -100,29 +100,20 @@ export class PlanReliances {
 }
 
 /**
- * What the delete of a resource that this run created relies on: the resource still has the mark that the run set, or
- * none. Otherwise another stack has taken it over.
+ * Throws unless a resource that this run created still has the mark that the run set, or none. Otherwise another stack has
+ * taken it over.
  */
-export function createUndoReliance({ kind: name, mark }: CreateWrite, id: string, shown: ObservedResponseFields) {
-  const kind = getKind(name);
-  const path = toResourcePath(kind, { id });
-  return {
-    path,
-    isModule: false,
-    check: (json: JsonObject | null): LiveResource => {
-      const live = readShown(kind, json ?? {}, { path, shown });
-      if (live.mark === undefined) return live;
-      if (!hasMarkOf(live, mark)) throw createStaleError(OTHER_MARK);
-      if (live.mark.protect && !mark.protect) throw createStaleError(NOW_PROTECTED);
-      return live;
-    },
-  };
+export function checkStillOwn({ mark: own }: CreateWrite, { mark }: LiveResource): void {
+  if (mark === undefined) return;
+  if (!hasMarkOf({ mark }, own)) throw createStaleError(OTHER_MARK);
+  if (mark.protect && !own.protect) throw createStaleError(NOW_PROTECTED);
 }
 
 const OTHER_MARK = 'its mark was changed';
 const NOW_PROTECTED = 'it is protected now';
 
-function readShown(
+/** Reads a resource that the service has just shown. */
+export function readShown(
   kind: Kind,
   json: JsonObject,
   { path, shown }: { readonly path: string; readonly shown: ObservedResponseFields },

@@ -12,7 +12,7 @@ import type { LiveResource } from '../model/state.ts';
 import type { CreateWrite, MarkWrite, Write } from '../model/write.ts';
 import { createStaleError, isExternalError } from './external-error.ts';
 import { LookUps } from './look-ups.ts';
-import { createUndoReliance, type Reliance } from './relied-state.ts';
+import { checkStillOwn, type Reliance, readShown } from './relied-state.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 import type { ServiceWatch } from './service-watch.ts';
 
@@ -121,12 +121,13 @@ export class ApplyRequests {
 
   /** Deletes a resource that this run created, unless another stack has taken it over. */
   async remove({ write, id }: CreatedResource): Promise<void> {
-    const { path, check } = createUndoReliance(write, id, this.#context.client.shown);
-    const prepare = async (shown: JsonObject | null) => {
-      check(shown);
+    const kind = getKind(write.kind);
+    const path = toResourcePath(kind, { id });
+    const { shown } = this.#context.client;
+    await this.#sendReliant('DELETE', path, undefined, async (json) => {
+      checkStillOwn(write, readShown(kind, json ?? {}, { path, shown }));
       return undefined;
-    };
-    await this.#sendReliant('DELETE', undefined, { path, isModule: false, prepare });
+    });
   }
 
   /** Marks a credential as undelivered. */
@@ -142,23 +143,21 @@ export class ApplyRequests {
   }
 
   async #patchMark(kind: Kind, id: string, { body, prepare }: Recording): Promise<JsonObject | null> {
-    return this.#sendReliant('PATCH', body, {
-      path: toResourcePath(kind, { id }),
-      isModule: false,
-      prepare: prepare && (async (shown) => prepare(readResource(kind, shown ?? {}))),
-    });
+    const prepareJson = prepare && (async (json: JsonObject | null) => prepare(readResource(kind, json ?? {})));
+    return this.#sendReliant('PATCH', toResourcePath(kind, { id }), body, prepareJson);
   }
 
-  /** Sends a request about a resource of this run, which was just shown, or is read again. */
+  /** Sends a request about a resource that, with `prepare`, was just shown or is read again. */
   async #sendReliant(
     method: 'PATCH' | 'DELETE',
+    path: string,
     body: JsonObject | undefined,
-    { prepare, ...state }: Omit<ReliedState, 'prepare'> & { readonly prepare: ReliedState['prepare'] | undefined },
+    prepare: ReliedState['prepare'] | undefined,
   ): Promise<JsonObject | null> {
     const { client, signal } = this.#context;
-    const reliesOn = prepare && { ...state, prepare };
-    const send = () => client.send(method, state.path, body, { waitSignal: signal, reliesOn });
-    return client.limit(() => this.#sendAside(`${method} ${state.path}`, send));
+    const reliesOn = prepare && { path, isModule: false, prepare };
+    const send = () => client.send(method, path, body, { waitSignal: signal, reliesOn });
+    return client.limit(() => this.#sendAside(`${method} ${path}`, send));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { FORMATS } from '../kinds/formats.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { ObservedResponseFields } from '../kinds/read-response.ts';
+import { ObservedResponseFields } from '../kinds/observed-response-fields.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { ApiError, assertDefined, InvariantError, NetworkError } from '../model/errors.ts';

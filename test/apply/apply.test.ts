@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyPlan } from '../../src/apply/apply.ts';
 import type { TokenSink } from '../../src/apply/token-sinks.ts';
-import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/observed-response-fields.ts';
 import { ApiError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type MarkDraft, renderMetadata } from '../../src/model/mark.ts';

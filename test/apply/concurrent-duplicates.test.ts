@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findConcurrentDuplicates } from '../../src/apply/duplicates.ts';
 import { LookUps } from '../../src/apply/look-ups.ts';
-import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/observed-response-fields.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';

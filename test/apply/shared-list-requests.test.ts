@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LookUps } from '../../src/apply/look-ups.ts';
-import { ObservedResponseFields } from '../../src/kinds/read-response.ts';
+import { ObservedResponseFields } from '../../src/kinds/observed-response-fields.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NO_OP_SECRET_REDACTOR } from '../../src/model/secrets.ts';
 

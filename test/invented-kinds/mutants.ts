@@ -34,7 +34,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     to: 'if (!isJsonArray(value)) return value;',
   },
   'a left-out field is unknown although other responses show it': {
-    file: 'src/kinds/read-response.ts',
+    file: 'src/kinds/observed-response-fields.ts',
     from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     failingTest: 'test/laws/omitted-fields.test.ts',

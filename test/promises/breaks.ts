@@ -165,7 +165,7 @@ export const BROKEN_PROMISES = {
     title: 'is refused if git ignores %s, before it exists and after',
   },
   'a left-out field is unknown although other responses show it': {
-    file: 'src/kinds/read-response.ts',
+    file: 'src/kinds/observed-response-fields.ts',
     from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     test: 'scenarios/clears-a-field-that-the-manifest-leaves-out',

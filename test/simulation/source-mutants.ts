@@ -17,7 +17,7 @@ const OF_HAND_OVER = ['repository/hand-over'];
 /** Edgewise without each of its fixes. */
 export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   'a left-out field is unknown although other responses show it': {
-    file: 'src/kinds/read-response.ts',
+    file: 'src/kinds/observed-response-fields.ts',
     from: "canonical(kind, live.spec, kind.role === 'attached' ? ofReadModules(leftOut) : leftOut)",
     to: 'live.spec',
     noticedAs: /a plan from faulty responses/,

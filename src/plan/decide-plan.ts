@@ -57,14 +57,13 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     decisions,
     kept,
     paired,
+    unclear: matched.unclear,
     lateClaims: claims.late,
     predecessors,
     lookAlikes,
     input,
   });
   const isPlanned = (found: Diagnostic): boolean => selected.concerns(found) && !leftOut.has(found.address ?? '');
-  const isSaidByMatch = ({ code, address }: Diagnostic): boolean =>
-    code === 'predecessor-unclear' && address !== undefined && matched.unclear.has(address);
   return {
     decisions,
     conflicts: claims.conflicts,
@@ -74,7 +73,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
       ...input.diagnostics.filter((found) => found.severity === 'error' || isPlanned(found)),
       ...matched.diagnostics.filter(isPlanned),
       ...selected.diagnostics,
-      ...warnings.filter((found) => isPlanned(found) && !isSaidByMatch(found)),
+      ...warnings.filter(isPlanned),
       ...listUnknownExclusions(input),
       ...listLeftOutWarnings(leftOut, decided),
     ],

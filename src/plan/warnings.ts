@@ -32,6 +32,8 @@ export interface WarnedPlan {
   readonly kept: readonly ChangeDecision[];
   /** Ids of the live resources that are paired, also of those that are not among the targets. */
   readonly paired: ReadonlySet<string | undefined>;
+  /** Addresses whose former resource is found and not renamed back, which is said already. */
+  readonly unclear: ReadonlySet<string>;
   /** Claims of values that a stack of the same run will free. */
   readonly lateClaims: readonly ClaimConflict[];
   readonly predecessors: Predecessors;
@@ -77,6 +79,15 @@ function defineInEach<Fact extends Subject>({
   return define<Fact>({
     ...entry,
     when: ({ decisions, input }) => decisions.flatMap((one) => when(one, input)),
+  });
+}
+
+/** Like `define`, for what may be the predecessor of a resource. One that is found already is the only one to name. */
+function definePredecessor<Fact extends Subject>({ when, say }: Pick<PlanWarning<Fact>, 'when' | 'say'>) {
+  return define<Fact>({
+    code: 'predecessor-unclear',
+    when: (plan) => when(plan).filter(({ address }) => address === undefined || !plan.unclear.has(address)),
+    say,
   });
 }
 
@@ -182,8 +193,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       remedy,
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ decisions }) => {
       const missing = findMissingAdoptions(decisions);
       return isAnotherAccount(missing, decisions) ? [] : missing;
@@ -193,8 +203,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       remedy: 'If the id is wrong, correct it before you apply. If the resource was deleted, remove the line.',
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ decisions }) => {
       const missing = findMissingAdoptions(decisions);
       const [first] = missing;
@@ -207,8 +216,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
         'Check the URL and the key: edgewise explain settings. If the account was emptied, an apply creates everything anew, with new ids. What has an old one, such as an External by id in another stack or a script, needs the new one: edgewise get --format value=id',
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ decisions, input: { live, desired } }) =>
       findMissingFormerNames(decisions, { live, stack: desired.stack.name }),
     say: ({ address, former, owner, meant }) => ({
@@ -218,8 +226,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
         'If the name is wrong, correct it before you apply. If the resource no longer exists, remove the line.',
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ predecessors, input }) =>
       listPredecessorsByStack(predecessors, input).map((one) => ({
         ...one,
@@ -231,8 +238,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       remedy: `If this stack had that name, or has documents of that stack, keep the resources: add to the metadata of the Stack:\nrenamed_from: ${owner}\nOtherwise both stay, or the stack ${owner} deletes its own.`,
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ decisions, kept }) => {
       const ids = new Set(kept.map(({ pair }) => pair.live?.id));
       const found = findRenames([...decisions, ...kept]);
@@ -243,8 +249,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       remedy: `If it was only renamed, keep the resource: ${formatLifecycleHint(desired, { name: 'renamed_from', value: name })}`,
     }),
   }),
-  define({
-    code: 'predecessor-unclear',
+  definePredecessor({
     when: ({ decisions, input }) => findAdoptable(decisions, input.live),
     say: ({ address, desired, id }) => ({
       message: `${address} would be created beside ${id}, which has the same fields and no mark`,

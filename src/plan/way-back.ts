@@ -25,8 +25,8 @@ interface MatchedWithWayBack {
   readonly diagnostics: readonly Diagnostic[];
   /** The desired state, in which each manifest that gets its resource back names it. */
   readonly wanted: DesiredState;
-  /** Addresses of manifests whose former resource is not renamed back, which a warning says. */
-  readonly unclear: ReadonlySet<string | undefined>;
+  /** Addresses of manifests whose former resource is not renamed back. A warning says why. */
+  readonly unclear: ReadonlySet<string>;
 }
 
 /** Pairs desired with live resources, first as the manifests are, then with the lines that the way back adds. */
@@ -36,13 +36,13 @@ export function matchWithWayBack(input: PlanInput): MatchedWithWayBack {
   const formerNames = mode === 'apply' ? (desired.stack.formerNames ?? []) : [];
   const options = { formerNames, others, isLeft: createHandOverCheck(input) };
   const matched = matchResources(asked, live, options);
-  const { wanted, diagnostics } = findWayBack({ wanted: asked, live, pairs: matched.pairs, ...options });
+  const { wanted, unclear } = findWayBack({ wanted: asked, live, pairs: matched.pairs, ...options });
   const again = wanted === asked ? matched : matchResources(wanted, live, options);
   return {
     pairs: again.pairs,
-    diagnostics: [...again.diagnostics, ...diagnostics],
+    diagnostics: [...again.diagnostics, ...unclear.values()],
     wanted,
-    unclear: new Set(diagnostics.map(({ address }) => address)),
+    unclear: new Set(unclear.keys()),
   };
 }
 
@@ -59,8 +59,8 @@ interface WayBackInput {
 interface WayBack {
   /** The desired state, in which each manifest that gets its resource back names it. */
   readonly wanted: DesiredState;
-  /** Warnings on resources that had the name of a manifest and are not renamed back. */
-  readonly diagnostics: readonly Diagnostic[];
+  /** Warnings on resources that had the name of a manifest and are not renamed back, by its address. */
+  readonly unclear: ReadonlyMap<Address, Diagnostic>;
 }
 
 function findWayBack(input: WayBackInput): WayBack {
@@ -93,14 +93,13 @@ function findWayBack(input: WayBackInput): WayBack {
       return [address, live === undefined ? resource : withFormerName(resource, live, wanted)];
     }),
   );
-  const unclear = [...open].filter(([address]) => !back.has(address));
-  return {
-    wanted: back.size === 0 ? wanted : { ...wanted, resources },
-    diagnostics: unclear.flatMap(([address, { resource, found }]) => {
-      const own = pairs.find((pair) => pair.address === address && pair.desired !== undefined)?.live;
-      return explainUnclear(resource, found, { own, ids, wanted, search }) ?? [];
-    }),
-  };
+  const unclear = [...open].flatMap(([address, { resource, found }]) => {
+    if (back.has(address)) return [];
+    const own = pairs.find((pair) => pair.address === address && pair.desired !== undefined)?.live;
+    const warning = explainUnclear(resource, found, { own, ids, wanted, search });
+    return warning === undefined ? [] : [[address, warning] as const];
+  });
+  return { wanted: back.size === 0 ? wanted : { ...wanted, resources }, unclear: new Map(unclear) };
 }
 
 /** Finds the live resources whose marks say that they had the name of a manifest. */

@@ -201,6 +201,18 @@ describe('a resource that had the name of a manifest', () => {
     expect(stdout.match(/predecessor-unclear/g)).toHaveLength(1);
   });
 
+  it('is named once if it also looks like a renamed one', async () => {
+    const { workspace } = await createHistory(
+      `${STACK}${toEdge('a', 20001)}`,
+      `${STACK}${renamed(toEdge('b', 20001), 'a')}`,
+    );
+    await workspace.write({ 'm.yaml': `${STACK}${toEdge('a', 20001)}  description: other\n` });
+    const { stdout } = await workspace.edgewise('plan m.yaml');
+    expect(stdout).toContain('is not renamed back: the manifest differs from it in description');
+    expect(stdout).not.toContain('claims all unique values of TCPEdge/b');
+    expect(stdout.match(/predecessor-unclear/g)).toHaveLength(1);
+  });
+
   it('is deleted if it had one more name since, and the plan prints the line', async () => {
     const pool = (name: string, more: object = {}): string =>
       toManifest('WeightedBackend', name, { backends: { bkdhr_a: 1 } }, more);

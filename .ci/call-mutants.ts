@@ -31,8 +31,8 @@ import type { CallRange } from './reaching-tests.ts';
 /** The files of the main story: select, read, plan, rehearse, compare, ask, apply, deliver, report, post. */
 const STORY: readonly string[] = [
   'src/repository/select-stacks.ts',
-  'src/cli/reconcile/{run-stacks,stacks-run,apply-stacks,approvals,present-run}.ts',
-  'src/run/{passes,apply-account}.ts',
+  'src/cli/reconcile/{run-stacks,stacks-run,question,approvals,report-run,present-run}.ts',
+  'src/run/{session,plan-stacks,apply-stacks,passes}.ts',
   'src/stack/{stack,plan-live,run-plan,approval}.ts',
   'src/plan/{create-plan,decide-plan}.ts',
   'src/plan/compare/compare-plans.ts',

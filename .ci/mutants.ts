@@ -41,7 +41,7 @@ const AREAS: Readonly<Record<string, string>> = {
   approval: 'src/{stack/approval,plan/compare/*,cli/reconcile/approvals}.ts',
   duplicates: 'src/{plan/duplicates,kinds/precedence,model/ownership}.ts',
   settings: 'src/settings/**/*.ts',
-  prompts: 'src/cli/{commands/init,program,reconcile/apply-stacks}.ts',
+  prompts: 'src/cli/{commands/init,program,reconcile/question}.ts',
 };
 
 /** A mutant that changes nothing that a user can see, and why. `from` and `to` are code of one place. */

@@ -101,8 +101,9 @@ export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } fro
 export type { PlannedTokenSink } from './model/token-sink.ts';
 export { type Transport, toSend, toTransport } from './model/transport.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './model/user-errors.ts';
+export type { Validation } from './model/validation.ts';
 export type { Write, WriteId, WriteMethod, WritePurpose } from './model/write.ts';
-export { openStack, type StackOptions } from './open-stack.ts';
+export { openStack, type Stack, type StackOptions } from './open-stack.ts';
 export { comparePlans, type PlanEvidence } from './plan/compare/compare-plans.ts';
 export { computeDrift, type DriftInput } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
@@ -127,7 +128,6 @@ export type {
   Report,
   ReportRenderer,
   TextStyleOptions,
-  Validation,
   ValidationReport,
 } from './report/report.ts';
 export { createManifestJsonSchema } from './schemas/manifest.ts';
@@ -142,4 +142,4 @@ export { NotApprovedError } from './stack/approval.ts';
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { ApplyRunOptions } from './stack/run-plan.ts';
-export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';
+export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, StackReads } from './stack/stack.ts';

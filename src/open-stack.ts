@@ -2,21 +2,48 @@ import type { TokenSinks } from './apply/token-sinks.ts';
 import type { ClientOptions } from './client/client.ts';
 import type { ManifestContent } from './manifest/source.ts';
 import { createSourceFiles } from './manifest/source-files.ts';
+import type { ApplyResult } from './model/outcome.ts';
+import type { Plan } from './model/plan.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { FindTakingOverStack } from './model/stack-tree.ts';
 import type { Transport } from './model/transport.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
 import { findTokensInGit } from './repository/token-files.ts';
-import { createOtherStacks, findTakingOverStack } from './run/hand-over.ts';
+import { applyStacks } from './run/apply-stacks.ts';
+import { createOtherStacks, findTakingOverStack, refuseTakeOverWithOldManifest } from './run/hand-over.ts';
 import { findStackAmongOthers } from './run/neighbours.ts';
+import { createPlannedResources } from './run/planned-resources.ts';
+import { createRefusalError, createSession, type OpenedStack, type Session } from './run/session.ts';
 import type { ServiceSettingOptions } from './settings/table.ts';
 import { createAccount } from './stack/account.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
-import { readManifestTrust, readSecretsNamedInEnvironment, resolveSettingsFromManifests } from './stack/settings.ts';
-import { createStack, type Stack } from './stack/stack.ts';
+import { confirmWrites, EMPTY_APPLY_RESULT } from './stack/run-plan.ts';
+import {
+  readManifestTrust,
+  readSecretsNamedInEnvironment,
+  refuseToWriteUntrusted,
+  resolveSettingsFromManifests,
+} from './stack/settings.ts';
+import { APPROVED_PLAN, type ApplyOptions, createStack, type StackReads } from './stack/stack.ts';
+
+/**
+ * The manifests of one stack, with a connection to its service. Plans and applies the manifests, and compares them with
+ * the live state.
+ */
+export interface Stack extends StackReads {
+  /**
+   * Applies a plan. A plan that this object made, also by `compare`, is applied without planning again, but only once.
+   * Any other plan is an approval: `compare` makes a new plan, which is applied if it is as approved. With `confirm`,
+   * the plan is made and compared once more after consent. Failed writes do not reject: they are in the result.
+   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `NotApprovedError`, which
+   * contains the comparison, for a plan that is not as approved or as shown; with `StackError` for a violated safety
+   * rule, or a token sink that does not work.
+   */
+  readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
+}
 
 /**
  * Manifests, service and callbacks of a stack. Every option is optional. The settings of the service have the names of
@@ -89,8 +116,40 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { folder, tree, diagnostics: onOthers } = findStackAmongOthers({ state, settings, locate }, reading);
   const findTaker: FindTakingOverStack = (address, former) => findTakingOverStack(folder, { tree, address, former });
   const others = createOtherStacks(folder, () => tree.stacks);
-  const parts = { state, settings, validateEdited, policies, tokens, sinks, findTaker, others, version: readVersion() };
-  return createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
+  const refuseBesideOthers = () => refuseTakeOverWithOldManifest(folder, tree, host);
+  const beside = { findTaker, others, refuseBesideOthers };
+  const parts = { state, settings, validateEdited, policies, tokens, sinks, ...beside, version: readVersion() };
+  const stack = createStack({ ...parts, diagnostics: [...diagnostics, ...onOthers] }, account, host);
+  return withApply({ folder, tree, state, settings, stack, account }, host);
+}
+
+/** Lets a stack apply its plans: as the only one of a run. */
+export function withApply(opened: OpenedStack, host: Host): Stack {
+  const { stack, folder } = opened;
+  return {
+    ...stack,
+    apply: async (plan, options = {}) => {
+      refuseToWriteUntrusted(host);
+      for (const warning of await stack.removeTokenLeftovers()) options.onWarning?.(warning);
+      const comparison = stack.take(plan) ? undefined : await stack.compare(plan, options, APPROVED_PLAN);
+      const shown = comparison?.after ?? plan;
+      stack.take(shown);
+      const session: Session = { ...createSession(folder), opened, plan: shown, comparison, approvedBy: APPROVED_PLAN };
+      const run = {
+        sessions: [session],
+        isOfMany: false,
+        signal: options.signal ?? new AbortController().signal,
+        context: host,
+        consentTo: () => options,
+        planned: createPlannedResources(),
+      };
+      const ask = options.confirm && (() => confirmWrites(options, shown.writes.length));
+      await applyStacks(run, { ask, start: () => ({ follow: () => options, end: () => undefined }) });
+      const refusal = createRefusalError(session, run);
+      if (refusal !== undefined) throw refusal;
+      return session.result ?? EMPTY_APPLY_RESULT;
+    },
+  };
 }
 
 async function createHost({ cwd, env, now, apiKey, ...more }: StackOptions): Promise<Host> {

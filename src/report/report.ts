@@ -4,9 +4,10 @@ import type { Excerpts } from '../model/excerpts.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { CiJobLinks } from '../model/pipeline.ts';
 import type { Locate } from '../model/place.ts';
-import type { Plan, PlanComparison, SafetyViolation, SkippedCounts } from '../model/plan.ts';
+import type { Plan, PlanComparison, SafetyViolation } from '../model/plan.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 import type { Removals } from '../model/stack-tree.ts';
+import type { Validation } from '../model/validation.ts';
 
 /** The result of a command, independent of the format. */
 export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
@@ -55,19 +56,6 @@ export interface ValidationReport {
 export interface FailureReport {
   readonly about: 'failure';
   readonly failure: Failure;
-}
-
-/** The numbers of manifest files and of resources, and the diagnostics. */
-export interface Validation {
-  readonly files: number;
-  readonly resources: number;
-  /** The addresses of the resources. Absent if they are unknown. */
-  readonly addresses?: readonly string[];
-  /** The name of the stack. Absent if it cannot be read. */
-  readonly stack?: string | undefined;
-  readonly diagnostics: readonly Diagnostic[];
-  /** What is among the manifests and belongs to other tools. Absent if there is nothing. */
-  readonly skipped?: SkippedCounts | undefined;
 }
 
 /** The known facts about a command that did not complete. */

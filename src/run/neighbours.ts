@@ -33,6 +33,15 @@ export const NO_TREE: StackTree = {
   diagnostics: [],
 };
 
+/** A stack of which nothing is known before its manifests are read. */
+export function createUnreadFolder(path: string): StackFolder {
+  return {
+    ...{ name: '', folder: path, file: path },
+    ...{ inputs: [], policies: [], dependsOn: [], takes: [], formerNames: [] },
+    ...{ describes: new Set(), adopts: new Map() },
+  };
+}
+
 interface NamedStack {
   readonly state: DesiredState;
   readonly locate: Locate;

@@ -1,6 +1,6 @@
 import { hasErrors } from '../model/diagnostic.ts';
 import { toCanonicalJson } from '../model/json.ts';
-import { isSamePlan, type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
+import { type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
 import { StackError } from '../model/user-errors.ts';
 import { comparePlans, type PlanEvidence } from '../plan/compare/compare-plans.ts';
 import { listPlaceDifferences, type PlanPlace } from '../plan/compare/member-differences.ts';
@@ -85,9 +85,4 @@ export function compareWithApproval({ plan, evidence }: PlanWithEvidence, approv
   const comparison = comparePlans(approved, plan, evidence);
   const done = [...(approved.done ?? []), ...comparison.done];
   return done.length === 0 ? comparison : { ...comparison, after: { ...plan, done } };
-}
-
-/** Throws unless the new plan is as approved. */
-export function refuseUnapproved(comparison: PlanComparison, approvedName: string): void {
-  if (!isSamePlan(comparison)) throw new NotApprovedError(comparison, approvedName);
 }

@@ -23,9 +23,7 @@ import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { StackError } from '../model/user-errors.ts';
 import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
-import { listBlockingViolations } from '../plan/guard.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
-import type { Consents } from '../settings/request.ts';
 import type { Host } from './host.ts';
 
 /** Callbacks of an apply, and options for its requests. */
@@ -303,10 +301,4 @@ async function testSinks(sinks: ReadonlyMap<TokenSink, readonly NamedCredential[
     }
   }
   return [...warnings];
-}
-
-/** Throws for the first safety rule that is violated without consent. */
-export function refuseViolations(violations: Plan['violations'], consents: Consents): void {
-  const [first] = listBlockingViolations(violations, consents);
-  if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });
 }

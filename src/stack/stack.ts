@@ -1,30 +1,24 @@
 import type { AcceptResult } from '../accept/accept-drift.ts';
-import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
+import type { StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { Client } from '../client/client.ts';
 import type { ExportResult } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
-import type { ApplyResult } from '../model/outcome.ts';
+import { assertDefined } from '../model/errors.ts';
 import { readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
-import { InvalidManifests, StackError } from '../model/user-errors.ts';
+import { StackError } from '../model/user-errors.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Surroundings } from '../plan/plan-input.ts';
-import type { Consents, Request, RequestScope } from '../settings/request.ts';
+import type { Request, RequestScope } from '../settings/request.ts';
 import type { ServiceSettings } from '../settings/table.ts';
 import { type AcceptOptions, acceptLive } from './accept.ts';
 import type { Account } from './account.ts';
-import {
-  compareWithApproval,
-  type NamedPlan,
-  type PlanWithEvidence,
-  refuseUnapproved,
-  refuseUnusableApproval,
-} from './approval.ts';
+import { compareWithApproval, type NamedPlan, type PlanWithEvidence, refuseUnusableApproval } from './approval.ts';
 import {
   type AttachableResource,
   exportResources,
@@ -33,34 +27,21 @@ import {
 } from './export-resources.ts';
 import { addHiddenDigests, computeDigestsToCompare } from './hidden-digests.ts';
 import type { Host } from './host.ts';
-import {
-  createCheckedLivePlan,
-  hasPlanErrors,
-  type PlanContents,
-  type PlanOptions,
-  type PlanRequest,
-} from './plan-live.ts';
+import { createCheckedLivePlan, type PlanContents, type PlanOptions, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 import { restoreRedactedTexts } from './redacted-texts.ts';
 import {
   type ApplyRunOptions,
   addTokensInGit,
   chooseTokenSinks,
-  confirmWrites,
-  EMPTY_APPLY_RESULT,
   listCommandVariables,
   openApply,
   type PlanToApply,
   refuseSecretsInSinks,
-  refuseViolations,
 } from './run-plan.ts';
-import { refuseToWriteUntrusted } from './settings.ts';
 
-/**
- * The manifests of one stack, with a connection to its service. Plans and applies the manifests, and compares them with
- * the live state.
- */
-export interface Stack extends AsyncDisposable {
+/** The manifests of one stack, with a connection to its service. Plans them, and compares them with the live state. */
+export interface StackReads extends AsyncDisposable {
   /** The desired state from the manifests, and the settings of their `Stack` document. */
   readonly desired: DesiredState;
   /** Warnings about the manifests. */
@@ -83,15 +64,6 @@ export interface Stack extends AsyncDisposable {
    * stack, service or key. Sends GETs only.
    */
   readonly compare: (approved: Plan, options?: PlanOptions, name?: string) => Promise<PlanComparison>;
-  /**
-   * Applies a plan. A plan that this object made, also by `compare`, is applied without planning again, but only once.
-   * Any other plan is an approval: `compare` makes a new plan, which is applied if it is as approved. With `confirm`,
-   * the plan is made and compared once more after consent. Failed writes do not reject: they are in the result.
-   * Rejects before the first write: with `InvalidManifests` for a plan with errors; with `NotApprovedError`, which
-   * contains the comparison, for a plan that is not as approved or as shown; with `StackError` for a violated safety
-   * rule, or a token sink that does not work.
-   */
-  readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
   /** Compares the live state with the manifests. Sends GETs only. */
   readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /**
@@ -148,6 +120,8 @@ export interface ExportStackOptions {
 /** The input of a stack, after its manifests were read. */
 export interface StackContents extends PlanContents, Pick<Surroundings, 'findTaker' | 'others'> {
   readonly validateEdited: ValidateEdited;
+  /** Rejects if the manifests of another stack forbid a plan of this one. Called before each plan. */
+  readonly refuseBesideOthers?: () => Promise<void>;
 }
 
 /**
@@ -159,36 +133,18 @@ export function createStack(parts: StackContents, account: Account, host: Host):
   const { close } = account;
   const run = { parts, account, host };
   const planner = createPlanner(run);
-  const removeLeftovers = async (): Promise<readonly string[]> =>
-    parts.sinks === undefined ? removeTokenLeftovers(parts.tokens, state.stack.name, host) : [];
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => planner.plan(options),
-    compare: async (approved, options = {}, name = PLAN_NAME) =>
+    compare: async (approved, options = {}, name = APPROVED_PLAN) =>
       planner.compareApproved({ plan: approved, name }, options),
-    prepareApply: (plan, consents) => prepareApply(run, plan, consents),
-    removeTokenLeftovers: removeLeftovers,
-    apply: async (plan, options = {}) => {
-      refuseToWriteUntrusted(host);
-      for (const warning of await removeLeftovers()) options.onWarning?.(warning);
-      const isOwn = planner.hasMade(plan);
-      const shown = isOwn ? plan : await planApproved(planner, plan, options);
-      const again = planner.use(shown);
-      const prepared = await prepareApply(run, shown, options);
-      await prepared.testRescue();
-      if (shown.writes.length === 0) return EMPTY_APPLY_RESULT;
-      return account.write(async (client) => {
-        await confirmWrites(options, shown.writes.length);
-        const plan = options.confirm === undefined ? shown : await confirmPlan(again, options);
-        if (plan.writes.length === 0) return EMPTY_APPLY_RESULT;
-        const started = await prepared.start(client, { ...options, plan });
-        await started.send(plan.writes);
-        await confirmDeletes([started]);
-        return started.end();
-      });
-    },
+    take: planner.take,
+    planAgain: planner.planAgain,
+    prepareApply: (plan) => prepareApply(run, plan),
+    removeTokenLeftovers: async () =>
+      parts.sinks === undefined ? removeTokenLeftovers(parts.tokens, state.stack.name, host) : [],
     drift: async ({ onPlanned, ...options } = {}) => {
       const { plan, input } = await createCheckedLivePlan(
         await account.open(),
@@ -218,12 +174,17 @@ export function createStack(parts: StackContents, account: Account, host: Host):
   };
 }
 
-const PLAN_NAME = 'the approved plan';
+/** The name of an approved plan in messages, unless the caller gives one. */
+export const APPROVED_PLAN = 'the approved plan';
 
-/** A stack whose plans a run over stacks applies in parts. */
-export interface RunnableStack extends Stack {
-  /** Prepares the apply of a plan. Rejects if the plan is blocked, or needs an unknown secret. Called before the user is asked. */
-  readonly prepareApply: (plan: Plan, consents: Consents) => Promise<PreparedApply>;
+/** A stack that a run plans and applies. */
+export interface RunnableStack extends StackReads {
+  /** Whether this object made a plan that was not applied yet. From now on, the plan counts as applied. */
+  readonly take: (plan: Plan) => boolean;
+  /** Makes a plan once more, with the options that it was made with, and compares the two. */
+  readonly planAgain: (plan: Plan) => Promise<PlanComparison>;
+  /** Prepares the apply of a plan. Rejects if it needs an unknown secret. Called before the user is asked. */
+  readonly prepareApply: (plan: Plan) => Promise<PreparedApply>;
   /** Removes what killed runs left in the token folders of the stack. Returns warnings. Called when an apply starts. */
   readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
@@ -239,8 +200,7 @@ export interface PreparedApply {
   ) => Promise<StartedApply>;
 }
 
-async function prepareApply({ parts, host }: Run, shown: Plan, consents: Consents): Promise<PreparedApply> {
-  refuseBlockedPlan(shown, consents);
+async function prepareApply({ parts, host }: Run, shown: Plan): Promise<PreparedApply> {
   const chosen = chooseTokenSinks(shown, parts, host);
   const { conflictTimeout: conflictMs } = parts.settings;
   return {
@@ -252,33 +212,19 @@ async function prepareApply({ parts, host }: Run, shown: Plan, consents: Consent
   };
 }
 
-/** Plans again after consent. Throws if the plan is not as shown. */
-async function confirmPlan(again: () => Promise<PlanComparison>, options: ApplyOptions): Promise<Plan> {
-  const comparison = await again();
-  refuseUnapproved(comparison, 'the plan that was shown');
-  refuseBlockedPlan(comparison.after, options);
-  return comparison.after;
-}
-
-async function planApproved(planner: Planner, plan: Plan, options: PlanOptions): Promise<Plan> {
-  const comparison = await planner.compareApproved({ plan, name: PLAN_NAME }, options);
-  refuseUnapproved(comparison, PLAN_NAME);
-  return comparison.after;
-}
-
-/** Makes the plans of a stack, and remembers their options until they are applied. */
+/** Makes the plans of a stack, and remembers their options. */
 interface Planner {
   readonly createRequest: (options: PlanOptions) => PlanRequest;
   readonly plan: (options: PlanOptions) => Promise<Plan>;
   readonly compareApproved: (approved: NamedPlan, options: PlanOptions) => Promise<PlanComparison>;
-  readonly hasMade: (plan: Plan) => boolean;
-  /** Forgets a plan. Returns a function that plans once more with the same options, and compares with that plan. */
-  readonly use: (plan: Plan) => () => Promise<PlanComparison>;
+  readonly take: (plan: Plan) => boolean;
+  readonly planAgain: (plan: Plan) => Promise<PlanComparison>;
 }
 
 function createPlanner({ parts, account, host }: Run): Planner {
   const { state, settings, version } = parts;
   const made = new WeakMap<Plan, PlanOptions>();
+  const used = new WeakSet<Plan>();
   const createRequest = (options: PlanOptions): PlanRequest => ({
     options: { findTaker: parts.findTaker, others: parts.others, ...options },
     contents: parts,
@@ -289,6 +235,7 @@ function createPlanner({ parts, account, host }: Run): Planner {
     listMissing: async () => host.listMissingManifests?.(state, host),
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
+    await parts.refuseBesideOthers?.();
     const reader = await account.open();
     refuseSecretsInSinks(parts.tokens, host);
     const restored = approved && restoreRedactedTexts(approved, [...state.resources.keys()], host.secrets);
@@ -321,12 +268,12 @@ function createPlanner({ parts, account, host }: Run): Planner {
       refuseUnusableApproval({ ...approved, plan }, { stack: state.stack.name, version, ...place });
       return compare(approved.plan, options);
     },
-    hasMade: (plan) => made.has(plan),
-    use: (plan) => {
-      const options = made.get(plan) ?? {};
-      made.delete(plan);
-      return () => compare(plan, options);
+    take: (plan) => {
+      const isNew = made.has(plan) && !used.has(plan);
+      used.add(plan);
+      return isNew;
     },
+    planAgain: async (plan) => compare(plan, assertDefined(made.get(plan), 'the options of a plan')),
   };
 }
 
@@ -334,12 +281,6 @@ interface Run {
   readonly parts: StackContents;
   readonly host: Host;
   readonly account: Account;
-}
-
-/** Throws for a plan with errors, or with a violation without consent. */
-function refuseBlockedPlan(plan: Plan, consents: Consents): void {
-  if (hasPlanErrors(plan)) throw new InvalidManifests(plan.diagnostics);
-  refuseViolations(plan.violations, consents);
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */

@@ -133,9 +133,9 @@ function createDependentStacks(more: string): Readonly<Record<string, string>> {
  */
 const HERE = [
   ['stack/settings.ts', 'The manifests are not trusted', 'who starts a run decides whether it trusts the manifests'],
-  ['cli/reconcile/apply-stacks.ts', 'Edgewise cannot ask', 'a plan asks nothing'],
-  ['cli/reconcile/apply-stacks.ts', 'Declined', 'a plan asks nothing'],
-  ['cli/reconcile/apply-stacks.ts', 'This apply takes over', 'without an answer, as the plan without consent'],
+  ['cli/reconcile/question.ts', 'Edgewise cannot ask', 'a plan asks nothing'],
+  ['cli/reconcile/question.ts', 'Declined', 'a plan asks nothing'],
+  ['cli/reconcile/question.ts', 'This apply takes over', 'without an answer, as the plan without consent'],
   ['stack/run-plan.ts', 'Declined', 'a plan asks nothing'],
   ['stack/run-plan.ts', 'new Set(found.map', 'a plan may be made without the secrets; each is a line of the plan'],
   [
@@ -150,21 +150,24 @@ const HERE = [
   ],
   ['stack/run-plan.ts', 'The token sink does not work', 'a plan is made elsewhere than its apply: a folder, a program'],
   ['stack/stack.ts', 'first. Nothing was written', 'the other stack was to be created before, in the same run'],
-  ['run/apply-account.ts', 'the service could not be reached', 'a failure of the apply of another stack'],
-  ['run/apply-account.ts', 'did not succeed', 'a failure of the apply of another stack'],
-  ['run/apply-account.ts', 'the service cannot be managed', 'a failure of the apply of another stack'],
+  ['run/apply-stacks.ts', 'the service could not be reached', 'a failure of the apply of another stack'],
+  ['run/apply-stacks.ts', 'did not succeed', 'a failure of the apply of another stack'],
+  ['run/apply-stacks.ts', 'the service cannot be managed', 'a failure of the apply of another stack'],
 ] as const;
 
 /** The other refusals in these files, by the start of their messages. A plan ends with their exit code too. */
 const IN_BOTH = [
   ['stack/run-plan.ts', 'mutually exclusive', 'two token sinks'],
   ['stack/run-plan.ts', 'The token sink contains', 'a secret in the settings of a token sink'],
-  ['stack/run-plan.ts', 'first.message', 'more deletes than the guard allows'],
-  ['stack/stack.ts', 'new InvalidManifests(plan.diagnostics)', 'no token sink'],
+  ['run/session.ts', "new StackError(message, { reason: 'refused'", 'more deletes than the guard allows'],
+  ['run/session.ts', 'new InvalidManifests(refusal.plan.diagnostics)', 'no token sink'],
   ['stack/stack.ts', 'No resource with modules', 'export only'],
 ] as const;
 
-const FILES = ['stack/run-plan.ts', 'stack/stack.ts', 'cli/reconcile/apply-stacks.ts', 'run/apply-account.ts'] as const;
+const FILES = [
+  ...['stack/run-plan.ts', 'stack/stack.ts', 'cli/reconcile/question.ts'],
+  ...['run/session.ts', 'run/apply-stacks.ts'],
+];
 
 const ENV = { env: { EDGEWISE_API_KEY: 'key-of-the-account' } };
 const KEYS = { apiKeys: [parseApiKey('key-of-the-account:admin')] };
@@ -193,7 +196,7 @@ describe('what an apply refuses because of the manifests, the settings or what i
     const known = [...HERE, ...IN_BOTH];
     for (const file of FILES) {
       const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
-      const thrown = text.match(/throw new (?:StackError|InvalidManifests)\([\s\S]*?\n?.*?;/g) ?? [];
+      const thrown = text.match(/(?:throw|return) new (?:StackError|InvalidManifests)\([\s\S]*?\n?.*?;/g) ?? [];
       const unknown = thrown.filter((one) => !known.some(([at, start]) => at === file && one.includes(start)));
       expect(unknown, file).toEqual([]);
     }

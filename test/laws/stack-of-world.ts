@@ -1,10 +1,12 @@
 import { readLive } from '../../src/client/read-live.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { StackError } from '../../src/model/user-errors.ts';
+import { type Stack, withApply } from '../../src/open-stack.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { createUnreadFolder, NO_TREE } from '../../src/run/neighbours.ts';
 import type { Account } from '../../src/stack/account.ts';
 import type { Host } from '../../src/stack/host.ts';
-import { createStack, type Stack } from '../../src/stack/stack.ts';
+import { createStack } from '../../src/stack/stack.ts';
 import { BASE_URL, type World } from './world.ts';
 
 const SETTINGS = {
@@ -42,7 +44,10 @@ export function openStackOf(world: World, state: DesiredState, folder: string): 
     tokens: TOKENS,
     version: '0.0.0',
   };
-  return createStack(parts, account, toHost(world, folder));
+  const host = toHost(world, folder);
+  const stack = createStack(parts, account, host);
+  const opened = { folder: createUnreadFolder(folder), tree: NO_TREE, state, settings: SETTINGS, stack, account };
+  return withApply(opened, host);
 }
 
 const TOKENS = { default: { directory: 'tokens' }, credentials: {} };

@@ -222,7 +222,7 @@ export const BROKEN_PROMISES = {
   },
   'what a killed run left is not removed': {
     file: 'src/cli/reconcile/run-stacks.ts',
-    from: 'for (const warning of await stack.removeTokenLeftovers())',
+    from: 'for (const warning of await opened.stack.removeTokenLeftovers())',
     to: 'for (const warning of [] as string[])',
     test: 'cli/token-leftovers',
     title: 'is removed by an apply %s, which says so',
@@ -326,7 +326,7 @@ export const BROKEN_PROMISES = {
     title: 'reports-values-that-the-service-did-not-store',
   },
   'a failed write is no failure': {
-    file: 'src/cli/reconcile/apply-stacks.ts',
+    file: 'src/cli/reconcile/report-run.ts',
     from: 'computeWorstExitCode([exitCodeOfApply(result), ',
     to: 'computeWorstExitCode([EXIT.success, ',
     test: 'cli/failed-writes',
@@ -382,8 +382,8 @@ export const BROKEN_PROMISES = {
     title: 'never end with an empty plan and a token that does not work: the second runs %s the creation of the first',
   },
   'a run prunes beside an unknown stack': {
-    file: 'src/cli/reconcile/kept-prunes.ts',
-    from: 'return serviceId === undefined || serviceId === folder?.serviceId;',
+    file: 'src/run/kept-prunes.ts',
+    from: 'return serviceId === undefined || serviceId === folder.serviceId;',
     to: 'return false;',
     test: 'repository/hand-over',
     title: 'keeps the resource if the new stack %s',

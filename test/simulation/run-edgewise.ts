@@ -2,7 +2,7 @@ import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, w
 import '../../src/expressions/read-cel.ts';
 import '../../src/cli/commands/apply.ts';
 import '../../src/cli/commands/plan.ts';
-import '../../src/cli/reconcile/apply-stacks.ts';
+import '../../src/cli/reconcile/question.ts';
 import '../../src/cli/reconcile/run-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/machine/json.ts';

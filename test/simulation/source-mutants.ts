@@ -49,7 +49,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: OF_ORDER,
   },
   'a delete that another stack of the run blocks stops its stack': {
-    file: 'src/cli/reconcile/stacks-run.ts',
+    file: 'src/run/plan-stacks.ts',
     from: 'other !== folder && other.name === name',
     to: 'false',
     noticedAs: /something is left to do after/,
@@ -66,8 +66,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: ['repository/cross-stack-references'],
   },
   'a run prunes a resource that an unreadable stack takes over': {
-    file: 'src/cli/reconcile/kept-prunes.ts',
-    from: 'return serviceId === undefined || serviceId === folder?.serviceId;',
+    file: 'src/run/kept-prunes.ts',
+    from: 'return serviceId === undefined || serviceId === folder.serviceId;',
     to: 'return false;',
     noticedAs: /which is not its own/,
     needsSeveral: true,

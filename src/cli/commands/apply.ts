@@ -3,10 +3,10 @@ import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
 import { readApprovedPlans, refusePlansAsManifests } from '../reconcile/approvals.ts';
 import { withoutArtifactFiles } from '../reconcile/artifact-files.ts';
-import { applyStacks } from '../reconcile/run-stacks.ts';
+import type { ApplyFlags } from '../reconcile/question.ts';
+import { runApply } from '../reconcile/run-stacks.ts';
 import {
   addToCommand,
   CONNECTION_OPTIONS,
@@ -49,5 +49,5 @@ async function apply(paths: readonly string[], flags: ApplyFlags, context: Conte
   const recursive = isRecursive(flags);
   const approved = await readApprovedPlans({ ...flags, recursive }, context);
   const withoutArtifact = withoutArtifactFiles({ paths, flags: { ...flags, recursive } }, context);
-  return applyStacks(paths, { flags, mode: 'apply', approved }, withoutArtifact);
+  return runApply(paths, { flags, mode: 'apply', approved }, withoutArtifact);
 }

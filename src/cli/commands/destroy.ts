@@ -4,8 +4,8 @@ import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import type { ApplyFlags } from '../reconcile/apply-stacks.ts';
-import { applyStacks } from '../reconcile/run-stacks.ts';
+import type { ApplyFlags } from '../reconcile/question.ts';
+import { runApply } from '../reconcile/run-stacks.ts';
 import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
   addToCommand,
@@ -54,7 +54,7 @@ async function destroy(paths: readonly string[], flags: ApplyFlags, context: Con
       reason: 'invalid',
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  return applyStacks(paths, { flags: { ...flags, recursive }, mode: 'destroy' }, context);
+  return runApply(paths, { flags: { ...flags, recursive }, mode: 'destroy' }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {
@@ -87,7 +87,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
       const targets = words.filter(isResourceAddress);
       if (targets.length === 0) throw new StackError('The command names no resource to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
-      return applyStacks(paths, { flags: { ...flags, targets }, mode: 'release' }, context);
+      return runApply(paths, { flags: { ...flags, targets }, mode: 'release' }, context);
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { RequestScope } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
-import { compareStacksWithLive } from '../reconcile/run-stacks.ts';
+import { runDrift } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
   addToCommand,
@@ -39,6 +39,6 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
       ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a textfile collector'],
     ],
   }).action((paths: string[], flags: DriftCommandFlags) =>
-    act(flags, (context) => compareStacksWithLive(paths, { ...flags, recursive: isRecursive(flags) }, context)),
+    act(flags, (context) => runDrift(paths, { ...flags, recursive: isRecursive(flags) }, context)),
   );
 }

@@ -32,14 +32,9 @@ import { getServiceTime, warnOfClockSkew } from '../connection/clock.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
-import { getFromStacks } from '../reconcile/run-stacks.ts';
-import {
-  computeWorstExitCode,
-  createFailedPart,
-  createStacksReport,
-  type StackFilterFlags,
-  type StacksRun,
-} from '../reconcile/stacks-run.ts';
+import { computeWorstExitCode, createFailedPart, createStacksReport } from '../reconcile/report-run.ts';
+import { runGet } from '../reconcile/run-stacks.ts';
+import type { StackFilterFlags, StacksRun } from '../reconcile/stacks-run.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
   addToCommand,
@@ -144,7 +139,7 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
   const names = words.filter((word) => isOne(word) || isKindName(word));
   const one = names.length === 1 && !isMany ? names.find(isOne) : undefined;
   const query = { names, mayRead: createKindFilter(names, given.format) };
-  return getFromStacks(
+  return runGet(
     words.filter((word) => !names.includes(word)),
     {
       flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS, recursive: isMany },

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
-import { type PlanStacksFlags, planStacks } from '../reconcile/run-stacks.ts';
+import { type PlanStacksFlags, runPlan } from '../reconcile/run-stacks.ts';
 import {
   addToCommand,
   CONNECTION_OPTIONS,
@@ -39,7 +39,7 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
     ],
   }).action((paths: string[], flags: PlanStacksFlags) =>
     act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
-      planStacks(paths, { ...flags, recursive: isRecursive(flags) }, context),
+      runPlan(paths, { ...flags, recursive: isRecursive(flags) }, context),
     ),
   );
 }

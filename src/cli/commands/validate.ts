@@ -15,7 +15,7 @@ import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
-import { validateStacks } from '../reconcile/run-stacks.ts';
+import { runValidate } from '../reconcile/run-stacks.ts';
 import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import {
   addToCommand,
@@ -60,7 +60,7 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
 async function validate(paths: readonly string[], given: ValidateCommandFlags, context: Context): Promise<ExitCode> {
   const flags = { ...given, recursive: isRecursive(given) };
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
-  return validateStacks(paths, { flags, toShown }, context);
+  return runValidate(paths, { flags, toShown }, context);
 }
 
 /** For `--strict`: turns a diagnostic into an error, so that no format reports success. */

@@ -1,8 +1,8 @@
-import type { Plan } from '../../model/plan.ts';
 import { escapePath, quoteForShell } from '../../model/shell-words.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { StackError } from '../../model/user-errors.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
+import type { FindApproval } from '../../run/plan-stacks.ts';
 import { toServiceId } from '../../stack/account-key.ts';
 import type { NamedPlan } from '../../stack/approval.ts';
 import { parsePlanFileEntry } from '../../stack/parse-plan.ts';
@@ -15,14 +15,6 @@ import { isPlanFolder, listPlanFiles } from './plan-folder.ts';
  * Approved plans: `--approved` names a plan file or, for many stacks, a folder of plans. They are compared with new plans,
  * and that is all. Nothing in them names what is read, run or chosen.
  */
-
-/** What approves the plan of a stack. Without `plan`, it approves nothing, and `name` says why. */
-export interface Approval extends Pick<NamedPlan, 'name'> {
-  readonly plan?: Plan;
-}
-
-/** Finds what approves the plan of a stack. `undefined`: it needs no approval. */
-export type FindApproval = (folder: StackFolder) => Approval | undefined;
 
 /** Assigns approved plans to the selected stacks. Throws if a plan is for no stack of the repository. */
 export type ApprovedPlans = (selected: SelectedStacks) => FindApproval;

@@ -1,75 +1,87 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { StackFolder } from '../../model/stack-tree.ts';
 import { renderRunText, renderTextReport } from '../../report/render-text.ts';
-import type { Report, StackReportPart, TextStyleOptions } from '../../report/report.ts';
+import type { StackReportPart, TextStyleOptions } from '../../report/report.ts';
 import { formatDangerCountsOfChanges } from '../../report/view/danger-view.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import type { ApplyRunOptions } from '../../stack/run-plan.ts';
+import type { ApplyDialog, ApplyFollower } from '../../run/apply-stacks.ts';
+import { findRefusal, type Session } from '../../run/session.ts';
 import type { OutputStream } from '../context.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
-import { createStacksReport, type PlannedStack, reportStacksRun, type StacksRun } from './stacks-run.ts';
+import { createParts, createStacksReport, reportStacksRun, sayApply } from './report-run.ts';
+import type { StacksRun } from './stacks-run.ts';
 
 /** Shows the plans, the progress and the results of an apply. */
 export interface RunPresenter {
   /** Shows plans before the apply, in text. Other formats are one document, which is shown at the end. */
-  readonly showPlans: (parts: readonly StackReportPart[]) => void;
+  readonly showPlans: (sessions: readonly Session[]) => void;
   /** Formats the question for the user. It contains the plans if they were not shown. */
-  readonly formatQuestion: (ready: readonly PlannedStack[], parts: readonly StackReportPart[]) => string;
-  readonly startProgress: (ready: readonly PlannedStack[]) => RunProgress;
+  readonly formatQuestion: (ready: readonly Session[]) => string;
+  readonly startProgress: ApplyDialog['start'];
   /** Shows the results, and returns the exit code. What was shown as a plan is not repeated. */
-  readonly report: (parts: readonly StackReportPart[]) => Promise<ExitCode>;
+  readonly report: () => Promise<ExitCode>;
 }
 
 export function createPresenter(run: StacksRun): RunPresenter {
   const { flags, isOfMany, context } = run;
   const isText = flags.format === 'text';
-  const shown = new Set<StackReportPart>();
+  /** What each stack had come to when it was shown. */
+  const shown = new Map<Session, string>();
   let isApplied = false;
-  const render = (parts: readonly StackReportPart[], output: OutputStream): string => {
+  const createApplyParts = (sessions: readonly Session[]): readonly StackReportPart[] =>
+    createParts({ ...run, sessions }, (session) => sayApply(session, run));
+  const render = (sessions: readonly Session[], output: OutputStream): string => {
     const options = getTextOptions(output, context, flags);
+    const parts = createApplyParts(sessions).map(toPlanPart);
     return isOfMany
-      ? renderRunText(createStacksReport(run, parts.map(toPlanPart)), options)
-      : parts.map((part) => renderPlan(toPlanPart(part), options)).join('');
+      ? renderRunText(createStacksReport(run, parts), options)
+      : parts.map((part) => renderPlan(part, options)).join('');
   };
+  const findStage = (session: Session): string => {
+    if (session.result !== undefined) return 'applied';
+    const isEmpty = session.plan?.writes.length === 0;
+    return findRefusal(session, run)?.why ?? (isEmpty ? 'without writes' : 'planned');
+  };
+  const isShownAsItIs = (session: Session): boolean => shown.get(session) === findStage(session);
   return {
-    showPlans: (parts) => {
+    showPlans: (sessions) => {
       // The report of a stack that is refused says everything.
-      const isShown = isText && (isOfMany || parts.every(({ report }) => !isRefused(report)));
-      if (!isShown || parts.length === 0) return;
-      context.stdout.write(render(parts, context.stdout));
-      for (const part of parts) shown.add(part);
+      const isShown = isText && (isOfMany || sessions.every((session) => findRefusal(session, run) === undefined));
+      if (!isShown || sessions.length === 0) return;
+      context.stdout.write(render(sessions, context.stdout));
+      for (const session of sessions) shown.set(session, findStage(session));
     },
-    formatQuestion: (ready, parts) => {
-      const unseen = isText ? '' : `${render(parts, context.stderr)}\n`;
-      const dangers = formatDangerCountsOfChanges(ready.flatMap(({ plan }) => plan.changes));
+    formatQuestion: (ready) => {
+      const unseen = isText ? '' : `${render(run.sessions, context.stderr)}\n`;
+      const plans = ready.flatMap(({ plan }) => plan ?? []);
+      const dangers = formatDangerCountsOfChanges(plans.flatMap(({ changes }) => changes));
       const warning = dangers === '' ? '' : `! ${dangers}.\n`;
-      return `${unseen}${warning}${isOfMany ? askForMany(ready) : askForOne(ready)}`;
+      return `${unseen}${warning}${isOfMany ? askForMany(plans) : askForOne(plans)}`;
     },
     startProgress: (ready) => {
       isApplied = true;
       return createRunProgress(run, ready);
     },
-    report: async (parts) => {
-      const ended = parts.filter((part) => !shown.has(part));
+    report: async () => {
+      const ended = run.sessions.filter((session) => !isShownAsItIs(session));
       const isShown = isOfMany ? shown.size > 0 : isText && (ended.length === 0 || isApplied);
-      const isEnded = isShown && ended.length > 0 && isApplied;
-      if (isEnded) context.stdout.write(renderEnds(run, parts, (part) => shown.has(part)));
+      const parts = createApplyParts(run.sessions);
+      if (isShown && ended.length > 0 && isApplied)
+        context.stdout.write(
+          renderEnds(
+            run,
+            parts.map((part, index) => ({
+              ...part,
+              isShown: run.sessions.slice(index, index + 1).every(isShownAsItIs),
+            })),
+          ),
+        );
       return reportStacksRun(run, parts, { isShown });
     },
   };
-}
-
-function isRefused(report: Report): boolean {
-  return (
-    report.about === 'comparison' || (report.about === 'plan' && report.blocking.length > 0) || hasErrorsInPlan(report)
-  );
-}
-
-function hasErrorsInPlan(report: Report): boolean {
-  return report.about === 'plan' && report.plan.diagnostics.some(({ severity }) => severity === 'error');
 }
 
 /** An apply that had nothing to do has ended before it is shown. What is shown is its plan. */
@@ -82,48 +94,36 @@ function renderPlan({ report }: StackReportPart, options: TextStyleOptions): str
   return report.about === 'plan' ? renderTextReport(report, options) : '';
 }
 
-function askForOne([one]: readonly PlannedStack[]): string {
-  const { writes = [], baseUrl, mode, stack } = one?.plan ?? {};
+function askForOne([one]: readonly Plan[]): string {
+  const { writes = [], baseUrl, mode, stack } = one ?? {};
   const what = `${writes.length === 1 ? 'this write' : `these ${writes.length} writes`} to ${baseUrl}?`;
   return mode === 'destroy' ? `Destroy the stack ${stack}: send ${what}` : `Send ${what}`;
 }
 
-function askForMany(ready: readonly PlannedStack[]): string {
-  const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
-  const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
-  const destroyed = ready.filter(({ plan }) => plan.mode === 'destroy').length;
-  const what = `${formatCount(writes, 'write')} in ${formatCount(ready.length, 'stack')} to ${places}?`;
+function askForMany(plans: readonly Plan[]): string {
+  const count = plans.reduce((sum, { writes }) => sum + writes.length, 0);
+  const places = [...new Set(plans.map(({ baseUrl }) => baseUrl))].join(', ');
+  const destroyed = plans.filter(({ mode }) => mode === 'destroy').length;
+  const what = `${formatCount(count, 'write')} in ${formatCount(plans.length, 'stack')} to ${places}?`;
   return destroyed === 0 ? `Send ${what}` : `Destroy ${formatCount(destroyed, 'stack')}: send ${what}`;
 }
 
 /** Renders the results of the applies. Those of planning are on the screen already. */
-function renderEnds(
-  run: StacksRun,
-  parts: readonly StackReportPart[],
-  isShown: (part: StackReportPart) => boolean,
-): string {
+function renderEnds(run: StacksRun, parts: readonly StackReportPart[]): string {
   const { context, flags } = run;
   const options = { ...getTextOptions(context.stdout, context, flags), isPlanShown: true };
   if (!run.isOfMany)
     return parts.map(({ report, options: own }) => `\n${renderTextReport(report, { ...options, ...own })}`).join('');
-  const ended = parts.map((part) => (isShown(part) ? { ...part, isShown: true } : part));
-  const { requests: _, ...report } = createStacksReport(run, ended);
+  const { requests: _, ...report } = createStacksReport(run, parts);
   return `\n${renderRunText(report, options)}`;
 }
 
-/** The combined progress of all applies of a run. */
-export interface RunProgress {
-  readonly follow: (
-    folder: StackFolder,
-  ) => Required<Pick<ApplyRunOptions, 'onEvent' | 'onStart' | 'onWarning' | 'onNote'>>;
-  readonly end: () => void;
-}
-
 /** Shows the progress of the applies, from the first write on. */
-function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunProgress {
+function createRunProgress(run: StacksRun, ready: readonly Session[]): ApplyFollower {
   const { context, flags, isOfMany, accounts, signal } = run;
-  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
-  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
+  const plans = ready.flatMap(({ plan }) => plan ?? []);
+  const total = plans.reduce((sum, { writes }) => sum + writes.length, 0);
+  const rateLimit = plans[0]?.settings.rateLimit ?? 'none';
   let progress: ApplyProgress | undefined;
   let done = 0;
   const start = (): ApplyProgress => {
@@ -146,13 +146,13 @@ function createRunProgress(run: StacksRun, all: readonly PlannedStack[]): RunPro
   };
   signal.addEventListener('abort', tellStopping, { once: true });
   return {
-    follow: ({ name: stack }) => ({
+    follow: ({ plan }) => ({
       onStart: () => {
         progress ??= start();
       },
       onEvent: (event) => {
         if (event.event === 'write-ended') done += 1;
-        progress?.onEvent(isOfMany ? withStackName(event, { stack, done, total }) : event);
+        progress?.onEvent(isOfMany ? withStackName(event, { stack: plan?.stack ?? '', done, total }) : event);
       },
       onWarning: (message) => tell(`Warning: ${toPrintable(message)}`),
       onNote: (message) => tell(toPrintable(message)),

@@ -3,66 +3,54 @@ import { findRepository } from '../../files/boundary.ts';
 import { resolveLinks } from '../../files/real-path.ts';
 import { suggestRemedy } from '../../manifest/suggest.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasDrift, isEveryTargetCompared, type StackInventory } from '../../model/drift.ts';
-import { countSkipped, isSamePlan, type Plan } from '../../model/plan.ts';
+import type { StackInventory } from '../../model/drift.ts';
+import { countSkipped, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { listBlockingViolations } from '../../plan/guard.ts';
 import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
-import type { CommandLine, Report, StackReportPart } from '../../report/report.ts';
+import type { CommandLine, StackReportPart } from '../../report/report.ts';
 import { numberReport } from '../../report/view/redact.ts';
 import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
+import { applyStacks } from '../../run/apply-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
 import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
-import { forEachSession, type OpenedStack, type Session } from '../../run/session.ts';
-import { listStackConflicts } from '../../run/stack-claims.ts';
-import { addExchangeViolations, listExchangeViolations } from '../../run/value-exchanges.ts';
+import { createOtherStacksLookUps, noteConflicts, noteExchanges, planStacks } from '../../run/plan-stacks.ts';
+import {
+  findRefusal,
+  forEachSession,
+  listReady,
+  notePlan,
+  type OpenedStack,
+  planEachSession,
+  type Session,
+} from '../../run/session.ts';
 import { pickRequest, type RequestScope } from '../../settings/request.ts';
 import { findSetting } from '../../settings/resolve.ts';
 import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import type { PlanOptions } from '../../stack/plan-live.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import { refuseToWriteUntrusted, resolveServiceSettings } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { createApplyCommandLine } from './apply-command.ts';
-import {
-  type ApplyFlags,
-  type ApplyRun,
-  applyReadyStacks,
-  askAndPlanAgain,
-  classifyPlannedStack,
-  prepareReadyStacks,
-} from './apply-stacks.ts';
-import type { ApprovedPlans, FindApproval } from './approvals.ts';
-import { addBlockedDependent, findBlockedDependents, isRefusedPart } from './blocked-dependents.ts';
-import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
+import type { ApprovedPlans } from './approvals.ts';
 import { writePlanFile } from './plan-file.ts';
-import { exitCodeOfPlan, type PlanFlags } from './plan-flags.ts';
+import type { PlanFlags } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
+import type { ApplyFlags } from './question.ts';
+import { confirm, withAnswer } from './question.ts';
+import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan, sayValidation } from './report-run.ts';
 import {
-  computeWorstExitCode,
-  createOtherStacksLookUps,
   createReadingContext,
-  createStackReportPart,
-  failConflictingStacks,
-  forEachStack,
   listPathsOf,
-  notePlan,
   openSession,
-  type PlannedStack,
-  planForEachStack,
-  planOpenedStack,
   recordClaims,
-  reportStacksRun,
-  type StackResult,
   type StacksFlags,
   type StacksRun,
   withStacks,
@@ -83,132 +71,34 @@ interface StacksToApply {
 }
 
 /** Plans stacks, shows the plans, asks the user once, and applies them. */
-export async function applyStacks(
+export async function runApply(
   paths: readonly string[],
   { flags, mode, approved = () => () => undefined }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
+  const { yes: isAgreed = false } = flags;
   // What a plan approves does not depend on whether somebody is asked.
-  const isAsked = flags.yes !== true && flags.approved === undefined;
-  return withStacks(paths, { flags, command: mode }, context, async (run) => {
-    const applying: ApplyRun = { run, flags, planned: new Map(), ready: new Map(), prepared: new Map() };
-    const planned = await planEach(run, {
+  const isAsked = !isAgreed && flags.approved === undefined;
+  const consentTo = (plan: Plan) => (isAgreed ? flags : withAnswer(plan, flags));
+  return withStacks(paths, { flags, command: mode, consentTo }, context, async (run) => {
+    await planStacks(run, {
       options: { ...pickRequest(flags), mode, isAsked },
       findApproval: approved(run.selected),
-      start: async ({ stack }) => {
-        for (const warning of await stack.removeTokenLeftovers())
+      open: async (session) => {
+        const opened = await openSession(run, session);
+        for (const warning of await opened.stack.removeTokenLeftovers())
           context.stderr.write(`Warning: ${toPrintable(warning)}\n`);
-      },
-      describe: (folder, one) => classifyPlannedStack(applying, folder, one),
-      drop: (folder) => {
-        applying.ready.delete(folder);
-        applying.planned.delete(folder);
+        return opened;
       },
     });
     run.context.files?.forget(); // an apply may take hours
-    const presenter = createPresenter(run);
-    presenter.showPlans(planned);
-    const prepared = await prepareReadyStacks(applying, planned);
-    const ended = await askAndPlanAgain(applying, prepared, presenter);
-    if (ended !== undefined) return presenter.report(ended);
-    return presenter.report(await applyReadyStacks(applying, prepared, presenter));
+    const { showPlans, formatQuestion, startProgress, report } = createPresenter(run);
+    showPlans(run.sessions);
+    const ask = (ready: readonly Session[]) => confirm(formatQuestion(ready), ready, { flags, context: run.context });
+    await applyStacks(run, { ask: isAgreed ? undefined : ask, onOtherEnd: showPlans, start: startProgress });
+    return report();
   });
-}
-
-/** How the stacks of a run are planned, and what is reported of each plan. */
-interface Planning {
-  readonly options: PlanOptions;
-  readonly describe: (folder: StackFolder, planned: PlannedStack) => StackResult;
-  /** Called with each stack before it is planned. */
-  readonly start?: (opened: OpenedStack) => Promise<void>;
-  /** Default: no plan needs an approval. */
-  readonly findApproval?: FindApproval;
-  /** Called with each stack that gets errors after it was described, because it conflicts with another. */
-  readonly drop?: (folder: StackFolder) => void;
-}
-
-/**
- * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then refuses stacks
- * that exchange values or depend on a blocked one, and plans again what has to keep its prunes beside an unknown stack.
- */
-async function planEach(
-  run: StacksRun,
-  { options, describe, start, findApproval = () => undefined, drop }: Planning,
-): Promise<readonly StackReportPart[]> {
-  const known = new Map<StackFolder, PlannedStack>();
-  const open = async (session: Session): Promise<OpenedStack> => {
-    const lint = options.mode === 'apply' ? 'for-plan' : undefined;
-    const opened = await openSession(run, session, { lint });
-    await start?.(opened);
-    return opened;
-  };
-  const made = await planForEachStack(run, async (session) => {
-    const { folder } = session;
-    const opened = session.opened ?? (await open(session));
-    const plan = await planOpenedStack(run, opened, { options, approved: findApproval(folder) });
-    const planned = { ...plan, opened, options };
-    known.set(folder, planned);
-    return describe(folder, planned);
-  });
-  const checked = await failConflictingStacks(run, made, drop);
-  const exchanges = findExchanges(run, known);
-  const describeAgain = (
-    parts: readonly StackReportPart[],
-    found: ReadonlyMap<StackFolder, unknown>,
-    describeOne: typeof describe,
-  ): readonly StackReportPart[] =>
-    parts.map((part, index) => {
-      const folder = run.selected.stacks[index];
-      const planned = folder && found.has(folder) ? known.get(folder) : undefined;
-      return folder === undefined || planned === undefined
-        ? part
-        : createStackReportPart(folder, describeOne(folder, planned));
-    });
-  const describeWithExchanges = (folder: StackFolder, planned: PlannedStack): StackResult => {
-    const found = exchanges.get(folder);
-    return describe(
-      folder,
-      found === undefined ? planned : { ...planned, plan: addExchangeViolations(planned.plan, found) },
-    );
-  };
-  const refused = describeAgain(checked, exchanges, describeWithExchanges);
-  if (options.mode !== 'apply') return refused;
-  const dependents = findBlockedDependents(run, refused);
-  const describeWhole = (folder: StackFolder, planned: PlannedStack): StackResult =>
-    describeWithExchanges(folder, addBlockedDependent(planned, dependents.get(folder)));
-  const blocked = describeAgain(refused, dependents, describeWhole);
-  return keepPrunesBesideUnknownStacks(run, blocked, async (folder, keptPrunes) => {
-    const before = known.get(folder);
-    if (before === undefined) return undefined;
-    // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
-    const isApproved = before.comparison === undefined || isSamePlan(before.comparison);
-    const approved = isApproved ? undefined : findApproval(folder);
-    const again = await planOpenedStack(run, before.opened, { options: before.options, approved, keptPrunes });
-    return describeWhole(folder, { ...before, ...again, keptPrunes });
-  });
-}
-
-/**
- * Finds the stacks of the run that exchange unique values with others of their account, with the violations. A stack with
- * a conflicting claim is no part of an exchange: it is not applied, whatever the others do.
- */
-function findExchanges(
-  { claims }: Pick<StacksRun, 'claims'>,
-  planned: ReadonlyMap<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>,
-): ReadonlyMap<StackFolder, Plan['violations']> {
-  const conflicts = listStackConflicts(claims);
-  const members = Array.from(planned, ([folder, { plan, opened }]) => ({
-    folder,
-    plan,
-    locate: opened.locate,
-    account: opened.account,
-  }));
-  const accounts = Map.groupBy(
-    members.filter(({ folder }) => !conflicts.has(folder)),
-    ({ account }) => account,
-  );
-  return new Map([...accounts.values()].flatMap((own) => [...listExchangeViolations(own)]));
 }
 
 export interface PlanStacksFlags extends StacksFlags, PlanFlags {
@@ -218,25 +108,20 @@ export interface PlanStacksFlags extends StacksFlags, PlanFlags {
 }
 
 /** Plans stacks, and saves the plans. Sends GET requests only. */
-export async function planStacks(
-  paths: readonly string[],
-  flags: PlanStacksFlags,
-  context: Context,
-): Promise<ExitCode> {
+export async function runPlan(paths: readonly string[], flags: PlanStacksFlags, context: Context): Promise<ExitCode> {
   const { out, recursive } = flags;
   if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
-    const describe = (_: StackFolder, { plan, opened, blocked }: PlannedStack): StackResult => {
-      const blocking = listBlockingViolations(plan.violations, flags);
-      const report = { about: 'plan', plan, blocking } as const;
-      const exitCode = blocked?.exitCode ?? exitCodeOfPlan(plan, blocking, flags);
-      return { report, exitCode, options: { locate: opened.locate } };
-    };
-    const parts = await planEach(run, { options: { ...pickRequest(flags), mode: 'apply' }, describe });
+    await planStacks(run, {
+      options: { ...pickRequest(flags), mode: 'apply' },
+      findApproval: () => undefined,
+      open: (session) => openSession(run, session),
+    });
+    const parts = createParts(run, (session) => sayPlan(session, run, flags));
     if (out !== undefined) await writePlans(out, run, parts);
     return reportStacksRun(run, parts, {
-      applyCommand: findApplyCommand(run, parts, flags),
-      exitCode: exitCodeOfPlans(parts),
+      applyCommand: findApplyCommand(run, flags),
+      exitCode: exitCodeOfPlans(run, parts),
     });
   });
 }
@@ -245,10 +130,11 @@ export async function planStacks(
  * The exit code of a run that plans. With --detailed-exitcode, what an apply of the run would send counts before what it
  * would leave undone.
  */
-function exitCodeOfPlans(parts: readonly StackReportPart[]): ExitCode {
+function exitCodeOfPlans(run: StacksRun, parts: readonly StackReportPart[]): ExitCode {
   const codes = parts.map(({ exitCode }) => exitCode);
   if (!codes.includes(EXIT.changes)) return computeWorstExitCode(codes);
-  return computeWorstExitCode(parts.map((part) => (isRefusedPart(part) ? part.exitCode : EXIT.changes)));
+  const isRefused = run.sessions.map((session) => findRefusal(session, run) !== undefined);
+  return computeWorstExitCode(codes.map((code, index) => (isRefused[index] === true ? code : EXIT.changes)));
 }
 
 /** Writes the plan file or, for many stacks, one for each, also if its plan failed. Without a stack, one file says so. */
@@ -269,61 +155,43 @@ async function writePlans(out: string, run: StacksRun, parts: readonly StackRepo
 }
 
 /** The command line that applies the plans. `undefined`: none can be applied. */
-function findApplyCommand(
-  run: StacksRun,
-  parts: readonly StackReportPart[],
-  flags: PlanStacksFlags,
-): CommandLine | undefined {
-  const { selected, isOfMany, paths, context } = run;
-  const plans = parts.flatMap(({ report }) => (report.about === 'plan' ? [report.plan] : []));
+function findApplyCommand(run: StacksRun, flags: PlanStacksFlags): CommandLine | undefined {
+  const { sessions, selected, isOfMany, paths, context } = run;
   const repeated = { flags, env: context.env, invocation: detectInvocation(context) };
   if (isOfMany) {
-    if (parts.some(isRefusedPart) || plans.every(({ writes }) => writes.length === 0)) return undefined;
+    const isAnyRefused = sessions.some((session) => findRefusal(session, run) !== undefined);
+    if (isAnyRefused || listReady(run).length === 0) return undefined;
     return createApplyCommandLine({ paths: [selected.tree.root], ...repeated });
   }
   return createApplyCommandLine({ paths: paths.length === 0 ? ['.'] : paths, ...repeated });
 }
 
 /** Compares stacks with the live state. Sends GET requests only. */
-export async function compareStacksWithLive(
+export async function runDrift(
   paths: readonly string[],
   flags: StacksFlags & RequestScope,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
-    const noteAbsent = createAbsentStackNotes(
-      { ...run.selected, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
-      run.context,
+    const { selected, isOfMany, signal } = run;
+    const { baseUrl, keyEnv } = flags;
+    const noteAbsent = createAbsentStackNotes({ ...selected, baseUrl, keyEnv }, run.context);
+    await planEachSession(run, async (session) => {
+      const { stack, ...opened } = session.opened ?? (await openSession(run, session));
+      const onPlanned = (plan: Plan): void => {
+        session.plan = plan;
+        notePlan(run, opened, plan);
+      };
+      const others = createOtherStacksLookUps(run, opened);
+      const drift = await stack.drift({ signal, ...pickRequest(flags), ...others, onPlanned });
+      session.drift = isOfMany ? noteAbsent(drift) : drift;
+    });
+    noteConflicts(run);
+    noteExchanges(run);
+    return reportStacksRun(
+      run,
+      createParts(run, (session) => sayDrift(session, run)),
     );
-    const planned = new Map<StackFolder, { readonly plan: Plan; readonly opened: OpenedStack }>();
-    const parts = await planForEachStack(run, async (session): Promise<StackResult> => {
-      const { folder } = session;
-      const opened = session.opened ?? (await openSession(run, session));
-      const { stack, locate, settings } = opened;
-      const compared = await stack.drift({
-        signal: run.signal,
-        ...pickRequest(flags),
-        ...createOtherStacksLookUps(run, opened),
-        onPlanned: (plan) => {
-          planned.set(folder, { plan, opened });
-          notePlan(run, opened, plan);
-        },
-      });
-      const drift = run.isOfMany ? noteAbsent(compared) : compared;
-      const report: Report = run.isOfMany
-        ? { about: 'drift', drift }
-        : { about: 'drift', drift, keyEnv: settings.keyEnv };
-      const differs = hasDrift(drift) ? EXIT.changes : EXIT.success;
-      return { report, exitCode: isEveryTargetCompared(drift) ? differs : EXIT.invalid, options: { locate } };
-    });
-    const exchanges = findExchanges(run, planned);
-    const refused = parts.map(({ report, ...part }, index) => {
-      const folder = run.selected.stacks[index];
-      const own = folder === undefined ? undefined : exchanges.get(folder);
-      const drift = report.about === 'drift' && own && addExchangeViolations(report.drift, own);
-      return { ...part, report: drift ? { ...report, drift } : report };
-    });
-    return reportStacksRun(run, await failConflictingStacks(run, refused));
   });
 }
 
@@ -337,20 +205,16 @@ interface InventoryRun {
 }
 
 /** Reads what stacks own. Sends GET requests only. */
-export async function getFromStacks(
+export async function runGet(
   paths: readonly string[],
   { flags, query, select, show }: InventoryRun,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
-    await forEachSession(
-      run.sessions,
-      async (session) => {
-        const opened = await openSession(run, session);
-        session.inventory = select(opened, await opened.stack.get({ ...query, signal: run.signal }));
-      },
-      run,
-    );
+    await forEachSession(run, async (session) => {
+      const opened = await openSession(run, session);
+      session.inventory = select(opened, await opened.stack.get({ ...query, signal: run.signal }));
+    });
     return show(run);
   });
 }
@@ -362,14 +226,15 @@ interface ValidationRun {
 }
 
 /** Validates stacks. Sends no request. */
-export async function validateStacks(
+export async function runValidate(
   paths: readonly string[],
   { flags, toShown }: ValidationRun,
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
-    const parts = await forEachStack(run, ({ folder }) => validateStack(run, folder, toShown));
-    return reportStacksRun(run, await failConflictingStacks(run, parts));
+    await forEachSession(run, (session) => validate(run, session, toShown));
+    noteConflicts(run);
+    return reportStacksRun(run, createParts(run, sayValidation));
   });
 }
 
@@ -426,29 +291,23 @@ function listUnusedStackPatterns(policies: readonly Policy[], tree: StackTree | 
   );
 }
 
-async function validateStack(
-  run: StacksRun,
-  folder: StackFolder,
-  toShown: ValidationRun['toShown'],
-): Promise<StackResult> {
-  const options = { requireStack: run.isOfMany, lint: 'all', policies: run.flags.policies ?? [] } as const;
+async function validate(run: StacksRun, session: Session, toShown: ValidationRun['toShown']): Promise<void> {
+  const { folder } = session;
+  const { isOfMany, flags, context } = run;
+  const options = { requireStack: isOfMany, lint: 'all', policies: flags.policies ?? [] } as const;
   const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
   const { state, files, subject } = read;
-  const isNamed = state !== undefined && !run.isOfMany && subject.stack !== undefined;
-  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, run.context, run.flags) : undefined;
+  const isNamed = state !== undefined && !isOfMany && subject.stack !== undefined;
+  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, context, flags) : undefined;
   if (state !== undefined) await checkLikePlan(run, { folder, state, found });
   const unused = listUnusedStackPatterns(read.policies, findWholeTree(run, found));
   const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? []), ...unused].map(toShown);
   const addresses = [...(state?.resources.keys() ?? [])];
-  const name = run.isOfMany ? folder.name || undefined : subject.stack;
+  const name = isOfMany ? folder.name || undefined : subject.stack;
   const stack = name === undefined ? {} : { stack: name };
-  return {
-    report: {
-      about: 'validation',
-      command: 'validate',
-      validation: { diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read), ...stack },
-    },
-    exitCode: state === undefined ? EXIT.invalid : exitCodeOfValidation(diagnostics),
-    options: { locate: subject.locate },
+  session.locate = subject.locate;
+  session.validation = {
+    ...{ diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read) },
+    ...stack,
   };
 }

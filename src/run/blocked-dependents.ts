@@ -1,0 +1,37 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { StackFolder } from '../model/stack-tree.ts';
+import { listDependencies, orderStacks } from './order-stacks.ts';
+import { describeRefusal, listReady, type Run } from './session.ts';
+
+/**
+ * Finds the stacks that depend on one which is not applied, directly or through others. An apply writes nothing in them,
+ * and a plan says so: both end with the exit code of what blocks them.
+ */
+export function noteBlockedDependents(run: Pick<Run, 'sessions' | 'consentTo'>): void {
+  const byFolder = new Map(run.sessions.map((session) => [session.folder, session]));
+  const stacks = [...byFolder.keys()];
+  for (const folder of orderStacks(stacks).ordered) {
+    const session = byFolder.get(folder);
+    if (session === undefined || !listReady({ ...run, sessions: [session] }).includes(session)) continue;
+    const blocking = listDependencies(folder, stacks).flatMap((other) => {
+      const dependency = byFolder.get(other);
+      const why = dependency && describeRefusal(dependency, run);
+      return dependency === undefined || why === undefined ? [] : [{ dependency, why }];
+    });
+    if (blocking.length === 0) continue;
+    session.findings.blockedBy = blocking.map(({ dependency }) => dependency);
+    session.findings.blocked = createBlockedWarning(
+      folder,
+      blocking.map(({ dependency, why }) => `${dependency.folder.folder}, which ${why}`),
+    );
+  }
+}
+
+function createBlockedWarning({ name }: StackFolder, why: readonly string[]): Diagnostic {
+  return {
+    code: 'dependency-blocked',
+    severity: 'warning',
+    message: `The stack ${name} is not applied in this run: it depends on ${why.join(', and on ')}`,
+    remedy: 'Correct that stack, and run again.',
+  };
+}

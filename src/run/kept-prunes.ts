@@ -1,0 +1,43 @@
+import type { StackFolder } from '../model/stack-tree.ts';
+import type { KeptPrunes } from '../plan/plan-input.ts';
+import { formatPruneCommand } from './apply-stacks.ts';
+import { isPrune } from './passes.ts';
+import { describeRefusal, findRefusal, type Run, type Session } from './session.ts';
+
+/**
+ * Plans again the stacks that would prune something while another stack of their account is unknown: it cannot be read or
+ * planned, and might take over what they would delete. The new plans keep it.
+ */
+export async function keepPrunesBesideUnknownStacks(
+  run: Pick<Run, 'sessions' | 'consentTo'>,
+  planAgain: (session: Session) => Promise<void>,
+): Promise<void> {
+  const unknown = run.sessions.flatMap((session) => {
+    const what = describeRefusal(session, run);
+    return what === undefined ? [] : [{ session, what }];
+  });
+  for (const session of run.sessions) {
+    const other = unknown.find((one) => one.session !== session && mayShareAccount(one.session.folder, session.folder));
+    const why = findRefusal(session, run)?.why;
+    const isPlanned = why === undefined || why === 'differs';
+    if (!isPlanned || other === undefined || !hasPrunes(session)) continue;
+    session.keptPrunes = createReason(session.folder, other);
+    await planAgain(session);
+  }
+}
+
+/** Whether two stacks are at one service. A stack without a base URL may be at any. */
+function mayShareAccount({ serviceId }: StackFolder, folder: StackFolder): boolean {
+  return serviceId === undefined || serviceId === folder.serviceId;
+}
+
+function hasPrunes({ plan }: Session): boolean {
+  return plan?.writes.some(isPrune(plan)) === true;
+}
+
+function createReason(folder: StackFolder, other: { readonly session: Session; readonly what: string }): KeptPrunes {
+  return {
+    why: `${other.session.folder.folder} ${other.what}, and might take it over`,
+    remedy: `Correct that stack and run again. To delete it now, apply this stack alone: ${formatPruneCommand(folder)}`,
+  };
+}

@@ -122,7 +122,11 @@ export interface Change {
   readonly action: Action;
   /** For people, not to branch on. The reason, if the differences do not show it, such as "not in the manifests any more". */
   readonly reason?: string | undefined;
-  /** The fields that differ. Not to build requests: hidden values are not in it. Empty for a create: `desired` has all fields. */
+  /**
+   * The fields that differ and are written. Not to build requests: hidden values are not in it. Empty for a create: `desired`
+   * has all fields. What differs and is not written is in `leftToOthers` and `otherSpellings`, so that nothing which writes,
+   * approves or warns can take it for a difference.
+   */
   readonly differences: readonly Difference[];
   /**
    * Reasons to look twice at the change, sorted by group, then by severity. Absent if there are none. Part of the plan,

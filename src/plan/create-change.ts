@@ -25,7 +25,7 @@ interface ChangeFacts {
  * the manifest nor other live resources are needed later.
  */
 export function createChange(decision: ChangeDecision, { notes = [], token, ownerLabel }: ChangeFacts = {}): Change {
-  const { pair, action, differences, reason, due, otherSpellings = [] } = decision;
+  const { pair, action, differences, reason, due } = decision;
   const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';
   const team = isTouched && ownerLabel !== undefined ? findTeam(pair, ownerLabel) : undefined;
@@ -42,8 +42,7 @@ export function createChange(decision: ChangeDecision, { notes = [], token, owne
     token,
     ...(notes.length > 0 && { notes }),
     due,
-    ...(decision.leftToOthers.length > 0 && { leftToOthers: decision.leftToOthers }),
-    ...(otherSpellings.length > 0 && { otherSpellings }),
+    ...decision.remaining,
     live: live && createStart(live, isTouched || kind.role === 'attached'),
     ...(isTouched ? pickDesired(decision) : pickUnknownRestrictions(decision)),
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),

@@ -3,11 +3,11 @@ import { diff } from '../kinds/diff.ts';
 import { mapReferencesInIgnoredPath, parseIgnoredPart, takeIgnoredParts } from '../kinds/ignored-parts.ts';
 import {
   type Action,
+  type Change,
   type Difference,
   type DueDate,
   isAdoptOrTakeOverAction,
   type LeftValue,
-  type OtherSpelling,
   sendsNothing,
 } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -31,6 +31,8 @@ import { decideRetirement, describeKeptOld, findKeepMs, type RetirementContext }
 import { listUnknownSecretNames } from './unknown-secrets.ts';
 import { findManifestValidForMs } from './validity.ts';
 
+type RemainingValues = Pick<Change, 'leftToOthers' | 'otherSpellings'>;
+
 export interface ChangeDecision {
   readonly pair: ResourcePair;
   readonly action: Action;
@@ -40,10 +42,8 @@ export interface ChangeDecision {
   /** Notes for the user who approves the plan. */
   readonly notes: readonly string[];
   readonly due?: DueDate | undefined;
-  /** Live values that differ from the manifest, and that `lifecycle.ignore` leaves to others. */
-  readonly leftToOthers: readonly LeftValue[];
-  /** Texts that the service spells differently, which is not a difference. Absent if there are none. */
-  readonly otherSpellings?: readonly OtherSpelling[];
+  /** What differs and no write changes, by its cause. Absent: nothing is compared, or everything is written. */
+  readonly remaining?: RemainingValues;
   /** Only for a replace: how long the old resource stays, in milliseconds. Absent: it is deleted at once. */
   readonly keepOldForMs?: number | undefined;
   /** Only for an old resource that another one has replaced: from when on it is deleted, RFC 3339. */
@@ -91,11 +91,11 @@ function decideAction(matched: ResourcePair, ids: KnownIds, context: DecisionCon
   const form = computeDesiredSpecForms(kind, desired, live, ids);
   if (live !== undefined) return decideExisting({ ...pair, desired, live }, form, { ...context, ids });
   const notes = listUnrecordableNotes(pair);
-  return { pair, action: 'create', reason: undefined, differences: [], notes, leftToOthers: [], form };
+  return { pair, action: 'create', reason: undefined, differences: [], notes, form };
 }
 
 function decideWithoutManifest(pair: ResourcePair, mode: Plan['mode']): ChangeDecision {
-  const decision = { pair, differences: [], leftToOthers: [], form: undefined };
+  const decision = { pair, differences: [], form: undefined };
   if (mode === 'release') return { ...decision, action: 'release', reason: 'only its mark is removed', notes: [] };
   const notes = pair.by === 'duplicate' ? listDescriptionNote(pair.live) : [];
   return { ...decision, action: 'delete', reason: describeDelete(pair, mode), notes };
@@ -123,16 +123,21 @@ function decideExisting(
     const keepOldForMs = findKeepMs(pair, context);
     const oldNotes = keepOldForMs === undefined ? [] : [describeKeptOld(pair, keepOldForMs)];
     const replaceNotes = [...oldNotes, ...listUnrecordableNotes(pair), ...notes];
-    return { ...decision, notes: replaceNotes, keepOldForMs, leftToOthers: [] };
+    return { ...decision, notes: replaceNotes, keepOldForMs };
   }
   const due = action === 'no-op' ? renewal.due : undefined;
   return {
     ...decision,
     notes: due === undefined ? [...renewal.notes, ...notes] : notes,
     due,
-    leftToOthers: listLeftToOthers(pair, context.ids),
-    otherSpellings: listOtherSpellings(compared),
+    remaining: findRemaining(pair, compared, context.ids),
   };
+}
+
+function findRemaining(pair: ExistingPair, compared: ComparedResource, ids: KnownIds): RemainingValues {
+  const leftToOthers = listLeftToOthers(pair, ids);
+  const otherSpellings = listOtherSpellings(compared);
+  return { ...(leftToOthers.length > 0 && { leftToOthers }), ...(otherSpellings.length > 0 && { otherSpellings }) };
 }
 
 /** What differs between a manifest and a live resource, as far as the ids of what it refers to are known. */

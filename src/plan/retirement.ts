@@ -1,7 +1,7 @@
 import { renderTimeSpan } from '../kinds/duration.ts';
 import { hasToken } from '../kinds/kind.ts';
 import { getAddressName } from '../model/address.ts';
-import type { Action, Difference, LeftValue } from '../model/change.ts';
+import type { Action, Difference } from '../model/change.ts';
 import type { ClockSkew } from '../model/clock.ts';
 import { hasDeliveredToken, isRefusalRecord, isRetiring } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
@@ -69,7 +69,6 @@ interface RetirementDecision extends Omit<DecidedResource, 'keepOldForMs'> {
   readonly retiresAt: string;
   readonly differences: readonly Difference[];
   readonly notes: readonly string[];
-  readonly leftToOthers: readonly LeftValue[];
   readonly form: undefined;
 }
 
@@ -79,7 +78,7 @@ export function decideRetirement(
   successor: DecidedResource,
   context: RetirementContext,
 ): RetirementDecision {
-  const plain = { pair, differences: [], notes: [], leftToOthers: [], form: undefined };
+  const plain = { pair, differences: [], notes: [], form: undefined };
   const retiresAt = successor.pair.live?.mark?.retires?.at ?? '';
   const decision = { ...plain, retiresAt };
   if (context.mode === 'release') return { ...decision, action: 'release', reason: 'only its mark is removed' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DiffLine, diffLines, foldUnchanged } from '../../src/report/view/field-view.ts';
+import { type DiffLine, diffLines, foldUnchanged } from '../../src/report/view/line-diff.ts';
 
 /** Every list of at most three letters. */
 const LISTS = [0, 1, 2, 3].flatMap(listOfLength);

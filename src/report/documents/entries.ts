@@ -46,11 +46,11 @@ import {
   formatPathWithTargetName,
   listNonDefaultFieldViews,
   listTokenCommandFields,
-  type ResourceNames,
 } from '../view/field-view.ts';
 import { createPlaceLinks } from '../view/finding-wording.ts';
 import { formatTeam } from '../view/plan-wording.ts';
 import type { RepeatedNotes } from '../view/repeated-notes.ts';
+import type { ResourceNames } from '../view/value-text.ts';
 import { formatSeverityCounts } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
 

@@ -32,7 +32,6 @@ import { listPlanParts } from '../view/change-wording.ts';
 import { formatShortList, listDangerViews } from '../view/danger-view.ts';
 import { DUE_DAYS, listDue } from '../view/due-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
-import type { ResourceNames } from '../view/field-view.ts';
 import { toFinding, toRefusal } from '../view/finding-wording.ts';
 import { listHandouts } from '../view/handout-view.ts';
 import { listLeftNotes, listSpellingNotes } from '../view/left-values.ts';
@@ -52,6 +51,7 @@ import {
 } from '../view/plan-wording.ts';
 import { redactPlan } from '../view/redact.ts';
 import { findRepeatedNotes, formatRepeatedNotes } from '../view/repeated-notes.ts';
+import type { ResourceNames } from '../view/value-text.ts';
 import { formatCount, formatSkippedSentence, formatWriteName, shortenCommit } from '../view/wording.ts';
 import { createDangerFinding } from './create-finding.ts';
 import {

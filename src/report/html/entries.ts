@@ -1,7 +1,7 @@
 import { DANGER_GROUP_NAMES } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Document, Entry, EntryDetails, Field, NextApply } from '../document.ts';
-import type { FieldValueLine } from '../view/field-view.ts';
+import type { FieldView } from '../view/field-view.ts';
 import { formatTeamNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 import { type Html, html, renderHtmlPlace, renderHtmlProse, renderHtmlText } from './node.ts';
@@ -176,7 +176,7 @@ function renderInlineValues({ from, to, is }: NonNullable<Field['inline']>): Htm
   return html`${before}${arrow}${after}`;
 }
 
-function renderLine({ role, text }: FieldValueLine): Html {
+function renderLine({ role, text }: FieldView['lines'][number]): Html {
   switch (role) {
     case 'added':
       return html`<ins>+ ${text}</ins>`;

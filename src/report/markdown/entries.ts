@@ -1,6 +1,6 @@
 import { assertNever } from '../../model/errors.ts';
 import type { EntriesBlock, Entry, EntryDetails, Field, NextApply } from '../document.ts';
-import { type FieldValueLine, type FieldView, formatShortField, removeIdsBeforeNames } from '../view/field-view.ts';
+import { type FieldView, formatShortField, removeIdsBeforeNames } from '../view/field-view.ts';
 import { formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatCount } from '../view/wording.ts';
 import { type Section, type Weight, wrapInFold } from './sections.ts';
@@ -230,7 +230,7 @@ function listFieldLines({ path, notes, inline, lines }: FieldView): readonly str
   return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${note}`])];
 }
 
-function formatDiffLine({ role, text }: FieldValueLine): string {
+function formatDiffLine({ role, text }: FieldView['lines'][number]): string {
   switch (role) {
     case 'added':
       return `+   ${text}`;

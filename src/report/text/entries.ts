@@ -3,7 +3,7 @@ import type { EntriesBlock, Entry, EntryDetails, NextApply, Text } from '../docu
 import { toPlainText } from '../document.ts';
 import type { TextStyleOptions } from '../report.ts';
 import { clipToColumns, countColumns } from '../view/escape.ts';
-import type { FieldValueLine, FieldView } from '../view/field-view.ts';
+import type { FieldView } from '../view/field-view.ts';
 import { formatTeamNote, formatUnchangedFieldCount, SEE_ABOVE_NOTE } from '../view/plan-wording.ts';
 import { formatNameList, NEXT_APPLY_PREFIX } from '../view/wording.ts';
 import {
@@ -294,7 +294,10 @@ function paintBehind(line: string, style: TextRole | undefined, paint: Paint): s
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function formatFieldLine({ role, text }: FieldValueLine): { readonly style?: TextRole; readonly text: string } {
+function formatFieldLine({ role, text }: FieldView['lines'][number]): {
+  readonly style?: TextRole;
+  readonly text: string;
+} {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };

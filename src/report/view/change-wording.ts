@@ -18,14 +18,11 @@ import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ShownFinding } from '../document.ts';
 import { formatShortList, listScalarTexts } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import {
-  type DifferenceCauseNotes,
-  listNonDefaultLeaves,
-  type ResourceNames,
-  type ValueRenderingContext,
-} from './field-view.ts';
+import type { DifferenceCauseNotes, ValueRenderingContext } from './field-view.ts';
+import { listNonDefaultLeaves } from './leaves.ts';
 import { listLeftNotes, listSpellingNotes } from './left-values.ts';
 import { CHANGE_ORIGIN_HEADINGS, formatDefaultAdoptReason } from './plan-wording.ts';
+import type { ResourceNames } from './value-text.ts';
 
 /**
  * A part of the changes of a plan. `losses`: deletes and replaces. `change`: changes of the manifests. `missing`:

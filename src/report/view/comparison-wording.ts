@@ -12,7 +12,8 @@ import {
 import { toPrintable } from '../../model/printable.ts';
 import { formatTokenNote } from '../../model/token-sink.ts';
 import type { ComparisonReport } from '../report.ts';
-import { createDifferenceView, type FieldValueLine, type FieldView, type ValueRenderingContext } from './field-view.ts';
+import { createDifferenceView, type FieldView, type ValueRenderingContext } from './field-view.ts';
+import type { FoldedLine } from './line-diff.ts';
 import { formatCount } from './wording.ts';
 
 /** What the user must do if the plan is not as approved or as shown. */
@@ -160,8 +161,7 @@ function findSide(action: Change['action'], { field }: Difference): Side | undef
 
 /** The other plan's value of a field, on one line. */
 function formatOtherValue({ inline, lines }: FieldView, side: Side | undefined): string {
-  const list = (role: FieldValueLine['role']) =>
-    lines.filter((line) => line.role === role).map(({ text }) => text.trim());
+  const list = (role: FoldedLine['role']) => lines.filter((line) => line.role === role).map(({ text }) => text.trim());
   const { from, to } = inline ?? { from: list('removed').join(', '), to: list('added').join(', ') };
   const said = side === undefined ? `${from || NOTHING} → ${to || NOTHING}` : (side === 'from' ? from : to) || NOTHING;
   return said.length <= MAX_SAID ? said : `${said.slice(0, MAX_SAID)}…`;

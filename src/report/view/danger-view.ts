@@ -19,17 +19,15 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
 import type { FormatOptions, Report } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
+import { type FieldView, formatPathWithTargetName, listFieldValuesForSearch } from './field-view.ts';
+import { formatTeam } from './plan-wording.ts';
 import {
-  type FieldView,
   findFieldType,
-  formatPathWithTargetName,
   isAbsentOrEmptyCollection,
-  listFieldValuesForSearch,
   type OptionalFieldType,
   type ResourceNames,
   renderScalar,
-} from './field-view.ts';
-import { formatTeam } from './plan-wording.ts';
+} from './value-text.ts';
 import { formatCount, formatWaitTime } from './wording.ts';
 
 /** A danger as printable texts. */

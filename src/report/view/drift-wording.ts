@@ -16,10 +16,10 @@ import type { Text } from '../document.ts';
 import type { FormatOptions } from '../report.ts';
 import { type DangerView, formatDangerCountsOfChanges, listDangerViews } from './danger-view.ts';
 import { quoteIfNeeded } from './escape.ts';
-import type { ResourceNames } from './field-view.ts';
 import { listUnmentionedAddresses, nameCalls, toRefusal } from './finding-wording.ts';
 import { formatLeftException } from './left-values.ts';
 import { collectPlanAddressesById } from './plan-headline.ts';
+import type { ResourceNames } from './value-text.ts';
 import { formatCount, formatNameList, removeZeroCountsFromText } from './wording.ts';
 
 /** The dangers that changes at the service cause: by group, the most severe of each group first. */

@@ -1,17 +1,26 @@
-import { getNormalUnsetFieldValue, isDefault } from '../../kinds/canonical.ts';
-import { type Field, type FieldType, type ObjectType, objectOf } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findMemberType } from '../../kinds/walk.ts';
-import { isAddress } from '../../model/address.ts';
 import type { Difference, DifferenceCause } from '../../model/change.ts';
-import { isConcealed } from '../../model/concealed-value.ts';
 import { formatPath, parsePath } from '../../model/field-path.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type Json } from '../../model/json.ts';
 import { showUnicodeForms, toPrintable } from '../../model/printable.ts';
-import { formatConcealed } from '../../model/secret-value.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { listFullWordsOfCutCommand, type PlannedTokenSink } from '../../model/token-sink.ts';
 import { quoteIfNeeded, quoteText, toPrintableLines } from './escape.ts';
+import { listNonDefaultLeaves, orderMembers, withoutDefaults } from './leaves.ts';
+import { type DiffLine, diffLines, type FoldedLine, foldUnchanged } from './line-diff.ts';
+import {
+  findFieldType,
+  isAbsentOrEmptyCollection,
+  isMultilineText,
+  isReferenceMap,
+  isScalar,
+  NO_VALUE,
+  type OptionalFieldType,
+  type ResourceNames,
+  renderScalar,
+  renderValueLines,
+} from './value-text.ts';
 import { NO_LONGER_SET_WORDING } from './wording.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
@@ -29,11 +38,8 @@ export interface FieldView {
    * the previous value is unknown.
    */
   readonly inline?: { readonly from?: string; readonly to?: string; readonly is?: string } | undefined;
-  readonly lines: readonly FieldValueLine[];
+  readonly lines: readonly FoldedLine[];
 }
-
-/** One line of a field whose value is shown on several lines. */
-export type FieldValueLine = FoldedLine;
 
 /** The context for rendering values. `kind` is undefined if this version of Edgewise does not know the kind. */
 export interface ValueRenderingContext {
@@ -55,20 +61,16 @@ const INLINE_COLUMNS = 72;
 /** Unchanged lines shown around changed ones, for orientation in long texts and objects. */
 const CONTEXT_LINES = 2;
 
-export function createDifferenceView(
-  difference: Difference,
-  { kind, names, origins = {} }: ValueRenderingContext,
-): FieldView {
+export function createDifferenceView(difference: Difference, context: ValueRenderingContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const manifestPath = formatPathWithTargetName(path, { kind, names });
-  const base = { path: label, manifestPath, notes: listFieldNotes(difference, type, origins), forcesReplace, origin };
+  const { kind, names, origins = {} } = context;
+  const { type, ...paths } = describePath(path, context);
+  const base = { ...paths, notes: listFieldNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const shown = isLeft ? NO_LONGER_SET_WORDING : renderScalar(type, to, names);
   const inline = createInlineSides(renderScalar(type, from, names), shown);
   if (difference.isHidden && isOnePiece(to)) return { ...base, inline: { to: inline.to }, lines: [] };
-  if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
+  if (isInline(difference, base.path, inline)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
 }
 
@@ -76,26 +78,30 @@ export function createDifferenceView(
  * What happened to a field at the service: a difference read in the other direction, from the expected to the live
  * value, with a note in words.
  */
-export function createHappenedFieldView(difference: Difference, { kind, names }: ValueRenderingContext): FieldView {
+export function createHappenedFieldView(difference: Difference, context: ValueRenderingContext): FieldView {
   const { path, from: live, to: expected, origin } = difference;
-  const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const label = `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const manifestPath = formatPathWithTargetName(path, { kind, names });
-  const base = {
-    path: label,
-    manifestPath,
-    notes: [formatServiceChange(difference, type)],
-    forcesReplace: false,
-    origin,
-  };
+  const { names } = context;
+  const { type, ...paths } = describePath(path, context);
+  const base = { ...paths, notes: [formatServiceChange(difference, type)], forcesReplace: false, origin };
+  if (origin === 'both') {
+    if (isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };
+    const lines = compareValues({ to: live }, type, names);
+    return { ...base, lines: lines.map(({ text }) => ({ role: 'same', text })) };
+  }
   const sides = { from: expected, to: live };
-  const isAlone = origin === 'both';
-  if (isAlone && isOnePiece(live)) return { ...base, inline: { is: renderScalar(type, live, names) }, lines: [] };
-  const lines = () => compareValues(isAlone ? { to: live } : sides, type, names);
-  if (isAlone) return { ...base, lines: lines().map(({ text }) => ({ role: 'same', text })) };
   const inline = createInlineSides(renderScalar(type, expected, names), renderScalar(type, live, names));
-  if (isInline(sides, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
-  return { ...base, lines: lines() };
+  if (isInline(sides, base.path, inline)) return { ...base, inline, lines: [] };
+  return { ...base, lines: compareValues(sides, type, names) };
+}
+
+/** The path of a difference as reports show it and as manifests write it, and the type of what is there. */
+function describePath(path: string, context: ValueRenderingContext) {
+  const { kind } = context;
+  return {
+    type: kind === undefined ? undefined : findFieldType(kind, path),
+    path: `${formatPathLabel(path)}${formatKeyName(parsePath(path) ?? [], context)}`,
+    manifestPath: formatPathWithTargetName(path, context),
+  };
 }
 
 /**
@@ -123,17 +129,18 @@ function isEmptyValue(value: Json | undefined): boolean {
 export function listNonDefaultFieldViews(
   spec: Spec,
   role: 'added' | 'removed',
-  { kind, names }: ValueRenderingContext,
+  context: ValueRenderingContext,
 ): readonly FieldView[] {
+  const { kind, names } = context;
   if (kind === undefined) return [];
   return listNonDefaultLeaves(kind, spec).map(({ type, path, value }) => {
-    const label = `${toPrintable(formatPath(path))}${formatKeyName(path, { kind, names })}`;
+    const label = `${toPrintable(formatPath(path))}${formatKeyName(path, context)}`;
     const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
       const text = renderScalar(type, value, names);
       return { ...base, inline: role === 'added' ? { to: text } : { from: text }, lines: [] };
     }
-    return { ...base, lines: renderFieldLines(value, { type, names }).map((text) => ({ role, text })) };
+    return { ...base, lines: renderFieldLines(type, value, names).map((text) => ({ role, text })) };
   });
 }
 
@@ -157,7 +164,13 @@ function createInlineSides(left: string, right: string): { readonly from: string
   return { from, to };
 }
 
-function isInline({ from, to }: Pick<Difference, 'from' | 'to'>, line: string): boolean {
+/** Whether a difference fits on one line. `shown`: its values as text. */
+function isInline(
+  { from, to }: Pick<Difference, 'from' | 'to'>,
+  path: string,
+  shown: ReturnType<typeof createInlineSides>,
+): boolean {
+  const line = `${path}: ${shown.from} → ${shown.to}`;
   return (
     isOnePiece(from) &&
     isOnePiece(to) &&
@@ -176,7 +189,7 @@ function compareValues(
     if (side === undefined || isAbsentOrEmptyCollection(side)) return [];
     if (isText && typeof side === 'string') return toPrintableLines(side);
     const ordered = orderMembers(type, side);
-    return renderFieldLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
+    return renderFieldLines(type, isAlone ? withoutDefaults(type, ordered) : ordered, names);
   });
   const isOfMembers = [from, to].every((side) => isAbsentOrEmptyCollection(side) || isPlainList(side));
   return foldUnchanged(showFormsOfLines(diffLines(before, after)), isOfMembers ? 0 : CONTEXT_LINES);
@@ -218,10 +231,11 @@ function listRevertNotes(difference: Difference, type: OptionalFieldType, word: 
 }
 
 /** Returns a path as manifests write it. If the path ends with an id, the name of the target replaces the id. */
-export function formatPathWithTargetName(path: string, { kind, names }: ValueRenderingContext): string {
+export function formatPathWithTargetName(path: string, context: ValueRenderingContext): string {
   const steps = parsePath(path) ?? [];
   const last = steps.at(-1);
-  const name = formatKeyName(steps, { kind, names }) === '' || typeof last !== 'string' ? undefined : names.get(last);
+  const hasName = typeof last === 'string' && formatKeyName(steps, context) !== '';
+  const name = hasName ? context.names.get(last) : undefined;
   return name === undefined ? path : formatPath([...steps.slice(0, -1), name]);
 }
 
@@ -239,10 +253,7 @@ function formatKeyName(path: FieldPath, { kind, names }: ValueRenderingContext):
 }
 
 /** Renders long text line by line, and members of a plain list without bullets. */
-function renderFieldLines(
-  value: Json,
-  { type, names }: { type: OptionalFieldType; names: ResourceNames },
-): readonly string[] {
+function renderFieldLines(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
   if (isMultilineText(value)) return toPrintableLines(value);
   if (isPlainList(value)) return value.map((member, index) => renderScalar(findMemberType(type, index), member, names));
   return renderValueLines(type, value, names);
@@ -311,275 +322,3 @@ export function removeIdsBeforeNames(text: string): string {
 
 /** Matches quoted text, or an id with a name, such as `ipp_2k9… (External/office)`. */
 const NAMED_ID = /"(?:[^"\\]|\\.)*"|\b[a-z]+_\w+ \(([A-Z]\w*\/[\w.-]+)\)/g;
-
-export interface DiffLine {
-  readonly role: 'added' | 'removed' | 'same';
-  readonly text: string;
-}
-
-/** A line of a comparison, or the number of unchanged lines that are omitted. */
-interface FoldedLine {
-  readonly role: DiffLine['role'] | 'folded';
-  readonly text: string;
-}
-
-/**
- * The maximum number of cells of the alignment table, at 4 bytes each: 16 MB, enough for two texts of 2,000 lines. If
- * two texts need more cells, all their removed lines are shown before all added lines.
- */
-const MAX_CELLS = 4_000_000;
-
-/**
- * Returns the fewest removals and additions that turn `from` into `to`. If that takes more than MAX_CELLS cells, the
- * differing lines are not aligned.
- */
-export function diffLines(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
-  const start = countSame(from, to);
-  const end = countSame(from.slice(start).reverse(), to.slice(start).reverse());
-  const middleFrom = from.slice(start, from.length - end);
-  const middleTo = to.slice(start, to.length - end);
-  return [
-    ...from.slice(0, start).map(toSame),
-    ...alignLines(middleFrom, middleTo),
-    ...from.slice(from.length - end).map(toSame),
-  ];
-}
-
-/** Folds runs of unchanged lines, except `context` lines around each change. */
-export function foldUnchanged(lines: readonly DiffLine[], context: number): readonly FoldedLine[] {
-  const isNear = lines.map((_, index) =>
-    lines.slice(Math.max(0, index - context), index + context + 1).some(({ role }) => role !== 'same'),
-  );
-  const folded: FoldedLine[] = [];
-  let run: DiffLine[] = [];
-  for (const [index, line] of lines.entries()) {
-    if (!isNear[index]) run.push(line);
-    else {
-      folded.push(...foldRun(run), line);
-      run = [];
-    }
-  }
-  return [...folded, ...foldRun(run)];
-}
-
-/** Does not fold a single line, because the fold would take a line too. */
-function foldRun(run: readonly DiffLine[]): readonly FoldedLine[] {
-  return run.length < 2 ? run : [{ role: 'folded', text: `${run.length} unchanged` }];
-}
-
-function alignLines(from: readonly string[], to: readonly string[]): readonly DiffLine[] {
-  if (from.length * to.length > MAX_CELLS) return [...from.map(toRemoved), ...to.map(toAdded)];
-  const common = countCommon(from, to);
-  const lines: DiffLine[] = [];
-  let [left, right] = [0, 0];
-  while (left < from.length || right < to.length) {
-    const [old, young] = [from[left], to[right]];
-    const isRemovalBest = (common[left + 1]?.[right] ?? 0) >= (common[left]?.[right + 1] ?? 0);
-    if (old !== undefined && old === young) {
-      lines.push(toSame(old));
-      left += 1;
-      right += 1;
-    } else if (old !== undefined && (young === undefined || isRemovalBest)) {
-      lines.push(toRemoved(old));
-      left += 1;
-    } else if (young !== undefined) {
-      lines.push(toAdded(young));
-      right += 1;
-    }
-  }
-  return lines;
-}
-
-/** `common[i][j]`: length of the longest common subsequence of `from.slice(i)` and `to.slice(j)`. */
-function countCommon(from: readonly string[], to: readonly string[]): readonly Uint32Array[] {
-  const rows = Array.from({ length: from.length + 1 }, () => new Uint32Array(to.length + 1));
-  for (let left = from.length - 1; left >= 0; left -= 1) {
-    const [row, below] = [rows[left], rows[left + 1]];
-    for (let right = to.length - 1; row !== undefined && below !== undefined && right >= 0; right -= 1) {
-      const isSame = from[left] === to[right];
-      row[right] = isSame ? 1 + (below[right + 1] ?? 0) : Math.max(below[right] ?? 0, row[right + 1] ?? 0);
-    }
-  }
-  return rows;
-}
-
-function countSame(left: readonly string[], right: readonly string[]): number {
-  const different = left.findIndex((line, index) => line !== right[index]);
-  return different < 0 ? left.length : different;
-}
-
-function toSame(text: string): DiffLine {
-  return { role: 'same', text };
-}
-
-function toRemoved(text: string): DiffLine {
-  return { role: 'removed', text };
-}
-
-function toAdded(text: string): DiffLine {
-  return { role: 'added', text };
-}
-
-/** A value and its path in a spec. */
-interface Leaf {
-  readonly type: OptionalFieldType;
-  readonly path: FieldPath;
-  readonly value: Json;
-}
-
-/** Lists the values of a spec that are not defaults. Splits objects and flat maps: each member has its own path. */
-export function listNonDefaultLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
-  const type = kind.type;
-  const value = withoutDefaults(type, orderMembers(type, spec));
-  return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
-}
-
-/**
- * Sorts object members in the order of the kind's table, because a plan file sorts them by name. Unknown members come
- * last, sorted by name.
- */
-function orderMembers(type: OptionalFieldType, value: Json): Json {
-  if (isJsonArray(value)) return value.map((member, index) => orderMembers(findMemberType(type, index), member));
-  if (!isJsonObject(value)) return value;
-  const names = listLinesInOrder(type, value);
-  const members = names.map((name): [string, Json] => {
-    return [name, orderMembers(findMemberType(type, name), value[name] ?? null)];
-  });
-  return Object.fromEntries(members);
-}
-
-function listLinesInOrder(type: OptionalFieldType, value: JsonObject): readonly string[] {
-  const known = Object.keys(type?.type === 'object' ? type.fields : {});
-  const others = Object.keys(value).filter((name) => !known.includes(name));
-  return [...known.filter((name) => Object.hasOwn(value, name)), ...others.sort()];
-}
-
-/** Removes object members at their defaults. If that removes all members, returns the object unchanged. */
-function withoutDefaults(type: OptionalFieldType, value: Json): Json {
-  if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
-  if (type?.type !== 'object' || !isJsonObject(value)) return value;
-  const kept: [string, Json][] = [];
-  for (const name of Object.keys(value)) {
-    const member = value[name] ?? null;
-    if (!isAtDefault(type, name, member)) kept.push([name, withoutDefaults(findMemberType(type, name), member)]);
-  }
-  return kept.length === 0 ? value : Object.fromEntries(kept);
-}
-
-function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
-  return Object.entries(value).every(([name, member]) => isAtDefault(type, name, member));
-}
-
-function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
-  const field = findField(type, name);
-  return field !== undefined && !field.required && isDefault(field, member);
-}
-
-function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
-  const isTakenApart = isJsonObject(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
-  if (!isTakenApart || isAbsentOrEmptyCollection(value)) return [{ type, path, value }];
-  return Object.entries(value)
-    .filter(([name, member]) => !isAbsentOrEmptyCollection(member) || isTelling(type, name))
-    .flatMap(([name, member]) => takeApart({ type: findMemberType(type, name), path: [...path, name], value: member }));
-}
-
-/**
- * Whether an empty member differs from an absent member. It does if the member's default is not empty, or if no table
- * describes the member.
- */
-function isTelling(type: OptionalFieldType, name: string): boolean {
-  const field = type?.type === 'object' ? findField(type, name) : undefined;
-  if (field === undefined) return true;
-  const byDefault = getNormalUnsetFieldValue(field);
-  return byDefault !== '' && !isAbsentOrEmptyCollection(byDefault);
-}
-
-function findField(type: ObjectType, name: string): Field | undefined {
-  return Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
-}
-
-/**
- * Values as text. Free text is quoted; ids, addresses, and enumerated or validated words are not. So unquoted text
- * comes from Edgewise itself or has a validated format.
- */
-
-/** Maps live ids to addresses. Reports show both, because readers do not know ids by heart. */
-export type ResourceNames = ReadonlyMap<string, string>;
-
-const NO_VALUE = '(none)';
-
-/** A value on one line: a scalar, or an empty list or object. */
-export function renderScalar(type: OptionalFieldType, value: Json | undefined, names: ResourceNames): string {
-  if (typeof value === 'string') return renderFieldText(type, value, names);
-  if (isConcealed(value)) return toPrintable(formatConcealed(value));
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
-}
-
-/** A value as lines: list members with bullets, object members as `key: value`, nested values indented. */
-function renderValueLines(type: OptionalFieldType, value: Json, names: ResourceNames): readonly string[] {
-  if (isConcealed(value)) return [renderScalar(type, value, names)];
-  if (isAbsentOrEmptyCollection(value)) return [NO_VALUE];
-  if (isJsonArray(value)) {
-    const members = value.map((member, index) => renderValueLines(findMemberType(type, index), member, names));
-    return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
-  }
-  if (isJsonObject(value)) return renderMembers(type, value, names);
-  return isMultilineText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
-}
-
-function renderFieldText(type: OptionalFieldType, text: string, names: ResourceNames): string {
-  if (type?.type === 'reference') return renderReference(text, names);
-  const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
-  return isWord ? quoteIfNeeded(text) : quoteText(text);
-}
-
-function renderReference(text: string, names: ResourceNames): string {
-  return isAddress(text) ? `${quoteIfNeeded(text)} (known after apply)` : renderKey(text, names);
-}
-
-function renderMembers(type: OptionalFieldType, value: JsonObject, names: ResourceNames): readonly string[] {
-  return Object.entries(value).flatMap(([key, member]) => {
-    const name = isReferenceMap(type) ? renderKey(key, names) : quoteIfNeeded(key);
-    const [first = '', ...rest] = renderValueLines(findMemberType(type, key), member, names);
-    if (isScalar(member)) return [`${name}: ${first}`, ...rest];
-    return [`${name}:`, ...indent([first, ...rest])];
-  });
-}
-
-/** An id, followed by its name in parentheses if the name is known. */
-function renderKey(key: string, names: ResourceNames): string {
-  const name = names.get(key);
-  return name === undefined ? quoteIfNeeded(key) : `${quoteIfNeeded(key)} (${quoteIfNeeded(name)})`;
-}
-
-function indent(lines: readonly string[]): readonly string[] {
-  return lines.map((line) => `  ${line}`);
-}
-
-/** The type of a value from its kind's table; `undefined` for free JSON. */
-export type OptionalFieldType = FieldType | undefined;
-
-/** The type of the value at a path of a kind's spec, such as `policy.inbound[0].name`. */
-export function findFieldType(kind: Kind, path: string): OptionalFieldType {
-  const steps = parsePath(path);
-  if (steps?.[0] !== 'lifecycle') return steps?.reduce<OptionalFieldType>(findMemberType, kind.type);
-  return steps.slice(1).reduce<OptionalFieldType>(findMemberType, objectOf(kind.lifecycle));
-}
-
-function isReferenceMap(type: OptionalFieldType): boolean {
-  return type?.type === 'map' && type.keys.type === 'reference';
-}
-
-export function isAbsentOrEmptyCollection(value: Json | undefined): boolean {
-  if (typeof value !== 'object' || value === null) return value === undefined || value === null;
-  return !isConcealed(value) && Object.keys(value).length === 0;
-}
-
-/** Also true for empty lists and objects, and for concealed values. */
-function isScalar(value: Json | undefined): boolean {
-  return typeof value !== 'object' || isConcealed(value) || isAbsentOrEmptyCollection(value);
-}
-
-function isMultilineText(value: Json | undefined): value is string {
-  return typeof value === 'string' && value.includes('\n');
-}

@@ -11,8 +11,9 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
 import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { quoteIfNeeded } from './escape.ts';
-import { listNonDefaultLeaves, renderScalar } from './field-view.ts';
+import { listNonDefaultLeaves } from './leaves.ts';
 import { redactInventory } from './redact.ts';
+import { renderScalar } from './value-text.ts';
 import { formatCount, formatReportSubject } from './wording.ts';
 
 /** The resources of a stack as printable texts, with a row for each resource. */

@@ -3,7 +3,7 @@ import type { Change, LeftValue } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { showUnicodeForms, toPrintable } from '../../model/printable.ts';
 import { formatJson } from '../../model/secret-value.ts';
-import type { ResourceNames } from './field-view.ts';
+import type { ResourceNames } from './value-text.ts';
 
 /**
  * What differs and is not counted: what `lifecycle.ignore` leaves to others, and other spellings. The API does not show

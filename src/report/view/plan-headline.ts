@@ -9,8 +9,8 @@ import { countInCondition } from '../../model/conditions.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { formatDangerCountsOfChanges } from './danger-view.ts';
-import type { ResourceNames } from './field-view.ts';
 import { formatPlanSummary } from './plan-wording.ts';
+import type { ResourceNames } from './value-text.ts';
 import { formatCount, formatSeverityCounts } from './wording.ts';
 
 export function isEmptyPlan({ writes, changes }: Pick<Plan, 'writes' | 'changes'>): boolean {

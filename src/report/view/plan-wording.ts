@@ -16,8 +16,8 @@ import { toPrintable } from '../../model/printable.ts';
 import { formatWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { quoteIfNeeded } from './escape.ts';
-import type { ResourceNames } from './field-view.ts';
 import { formatLeftException } from './left-values.ts';
+import type { ResourceNames } from './value-text.ts';
 import {
   formatCount,
   formatReadRequestsSentence,

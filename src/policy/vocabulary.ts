@@ -1,7 +1,8 @@
 import type { CelDeclarations } from '../expressions/values.ts';
 import { type Field, type FieldType, getNestedFields, objectOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { PublishedTotals } from '../model/change.ts';
+import type { Difference, PublishedTotals } from '../model/change.ts';
+import type { Danger } from '../model/danger.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
@@ -20,7 +21,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
     origin: 'string',
     forcesReplace: 'bool',
     isHidden: 'bool',
-  },
+  } satisfies Readonly<Record<keyof Difference, string>>,
   Danger: {
     group: 'string',
     danger: 'string',
@@ -30,7 +31,7 @@ export const KIND_INDEPENDENT_POLICY_TYPES = {
     writes: 'int',
     limitMs: 'int',
     consequence: 'string',
-  },
+  } satisfies Readonly<Record<keyof Danger, string>>,
   Change: {
     address: 'string',
     kind: 'string',

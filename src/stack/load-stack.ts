@@ -1,6 +1,7 @@
 import { dirname, relative, resolve, sep } from 'node:path';
 import { listRootsOfPaths } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
+import { findStats } from '../files/real-path.ts';
 import { createManifestEnvironment, type ManifestEnvironment, STDIN_FILE_NAME } from '../manifest/environment.ts';
 import {
   type LoadContext,
@@ -11,7 +12,12 @@ import {
 import { type DefaultsStart, findStackFileUpward, readDefaultsUpward } from '../manifest/load-upward.ts';
 import { findSkipRuleInFile, type SkipPatternInFolder, type SkipRule, skipFiles } from '../manifest/skip-files.ts';
 import type { Source } from '../manifest/source.ts';
-import { hasStackDocument, mayContainDefaultsDocument, mayContainStackDocument } from '../manifest/stack-folders.ts';
+import {
+  createStackFileFilter,
+  hasStackDocument,
+  mayContainDefaultsDocument,
+  mayContainStackDocument,
+} from '../manifest/stack-folders.ts';
 import { listDefaultsNearestFirst } from '../manifest/stack-settings.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SkippedFile } from '../model/state.ts';
@@ -29,13 +35,18 @@ interface LoadedStack extends LoadedSources {
   readonly ownSkipPatterns: readonly SkipPatternInFolder[];
 }
 
-/** Reads the manifests of a stack and its Defaults, without the files that `spec.skip_files` names. */
+/**
+ * Reads the manifests of a stack and its Defaults, without the files that `spec.skip_files` names. `planned`: manifests
+ * that are about to be written below the path, which need not exist then.
+ */
 export async function loadStackManifestSources(
   paths: readonly string[],
   context: LoadStackContext,
+  planned: readonly Source[] = [],
 ): Promise<LoadedStack> {
   const env = createManifestEnvironment(context);
-  const { sources: found, findings } = await loadManifestsWithFindings(paths, context);
+  const { sources: found, findings } =
+    planned.length === 0 ? await loadManifestsWithFindings(paths, context) : loadWithPlanned(paths, context, planned);
   const above = readDefaultsOf(found, paths, context);
   const rule = findSkipRule([...found, ...above.sources], env);
   const { sources, skipped, diagnostics: refused } = skipFiles(found, { rule, env });
@@ -49,6 +60,18 @@ export async function loadStackManifestSources(
     skipped,
     ownSkipPatterns: rule?.own ?? [],
   };
+}
+
+/** Reads what is in the folder of planned manifests, if it exists. A planned Stack makes the stacks below others. */
+function loadWithPlanned(
+  [folder = '.']: readonly string[],
+  context: LoadStackContext,
+  planned: readonly Source[],
+): Awaited<ReturnType<typeof loadManifestsWithFindings>> {
+  const sources = planned.map((source) => ({ ...source, folder }));
+  const isThere = findStats(resolve(context.cwd, folder)) !== undefined;
+  const findings = isThere ? visitManifestFiles(folder, context, (found) => sources.push(found)) : [];
+  return { sources: sources.filter(createStackFileFilter(folder, sources)), findings };
 }
 
 /** Returns the rule of the Stack or, if it has none, of the nearest Defaults. */

@@ -48,6 +48,8 @@ interface ReadOptions {
   readonly lint?: 'all' | 'for-plan' | undefined;
   /** Manifests in memory, read after the paths. */
   readonly manifests?: readonly ManifestContent[];
+  /** Manifests that are about to be written below the path. They are read as if they were there. */
+  readonly planned?: readonly ManifestContent[];
   /**
    * Paths of policies that are loaded in addition to the policies of the manifests and their Stack. Absent: no policies
    * are loaded at all.
@@ -59,13 +61,13 @@ interface ReadOptions {
 export async function readManifests(
   paths: readonly string[],
   context: Host,
-  { requireStack = true, lint, manifests = [], policies }: ReadOptions = {},
+  { requireStack = true, lint, manifests = [], planned = [], policies }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, uid, onInput = () => undefined } = context;
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const found = await loadStackManifestSources(given, { ...context, budget });
+  const found = await loadStackManifestSources(given, { ...context, budget }, planned.map(toSource));
   const loaded = { ...found, sources: [...found.sources, ...manifests.map(toSource)] };
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);

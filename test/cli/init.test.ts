@@ -207,6 +207,15 @@ describe('edgewise init', () => {
     }
   });
 
+  it('writes beside a file that Defaults skip', async () => {
+    const { edgewise } = await createWorkspace({
+      'charts/defaults.yaml': 'apiVersion: edgewise/v1\nkind: Defaults\nspec: { skip_files: [values.yaml] }\n',
+      'charts/shop/values.yaml': 'kind: TCPEdge\n}{\n',
+    });
+    expect(await edgewise('init charts/shop --name shop --base-url embedded:')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('validate charts/shop')).toMatchObject({ exitCode: 0 });
+  });
+
   it('replaces no file', async () => {
     const { edgewise, folder } = await createWorkspace();
     await mkdir(join(folder, 'network'));

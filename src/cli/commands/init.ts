@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { isManifestName, visitManifestFiles } from '../../manifest/load.ts';
-import { readDefaultsUpward } from '../../manifest/load-upward.ts';
-import { createSourceContent, type Source } from '../../manifest/source.ts';
-import { createStackFileFilter, type FoundManifest } from '../../manifest/stack-folders.ts';
+import { isManifestName } from '../../manifest/load.ts';
 import { createStarter, IGNORE_FILE, TOKENS_IGNORED } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
 import type { UncodedFinding } from '../../model/finding.ts';
@@ -174,8 +171,10 @@ function suggestName(folder: string, { cwd }: Context): string {
  */
 async function refuseInvalidStack(files: readonly NewFile[], folder: string, context: Context): Promise<void> {
   const { onSubject: _, onInput: __, ...quiet } = context;
-  const manifests = listStackManifests(files, folder, context);
-  const { diagnostics } = await readManifests([], quiet, { manifests, policies: [] });
+  const planned = files
+    .filter(({ path }) => isManifestName(path) && !path.includes('/'))
+    .map(({ path, text }) => ({ file: join(folder, path), text }));
+  const { diagnostics } = await readManifests([folder], quiet, { planned, policies: [] });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
   const said = errors.map(({ message, place }) => (place === undefined ? message : `${place.file}: ${message}`));
@@ -197,22 +196,6 @@ async function refuseUnusableDataFile(file: string, context: Context): Promise<v
       cause: error,
     });
   }
-}
-
-/** Lists the manifests of the stack as they will be: the new ones, those in its folder, and the Defaults above it. */
-function listStackManifests(files: readonly NewFile[], folder: string, context: Context): readonly Source[] {
-  const added = files
-    .filter(({ path }) => isManifestName(path) && !path.includes('/'))
-    .map(({ path, text }) => ({ file: join(folder, path), folder, ...createSourceContent(Buffer.from(text, 'utf8')) }));
-  const present: FoundManifest[] = [];
-  if (existsSync(resolve(context.cwd, folder))) visitManifestFiles(folder, context, (found) => present.push(found));
-  const below = [...present, ...added];
-  const above = readDefaultsUpward(
-    [{ folder, isRead: true }],
-    below.map(({ file }) => file),
-    { ...context, paths: [folder] },
-  );
-  return [...below.filter(createStackFileFilter(folder, below)), ...above.sources];
 }
 
 interface WrittenStack {

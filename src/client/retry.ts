@@ -29,27 +29,34 @@ export interface RetryOptions {
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
-/**
- * The class of a failure. `unsent`: the request was certainly not sent. `network`: the request may have been sent, but
- * there is no usable response. `throttled`: the service rejected the request with 429 before processing it. `server`:
- * the service responded with 5xx.
- */
-type FailureClass = 'unsent' | 'network' | 'throttled' | 'server';
+/** A failure after which a request may be sent again. */
+interface RetriedFailure {
+  /** Maximum attempts of a request. */
+  readonly attempts: number;
+  /**
+   * Whether the service may have processed the request. A POST is then not repeated, as it may have created a resource:
+   * the caller searches for that resource by its mark. Every PATCH of the API is idempotent: it sends values, not
+   * increments.
+   */
+  readonly mayHaveTakenEffect: boolean;
+  /** Whether all other requests pause, too. */
+  readonly pausesAll: boolean;
+}
 
 /**
- * Maximum attempts of a request, by method and failure. With the delays below, 4 attempts wait up to 3.5 seconds in
- * total, and 5 up to 7.5 seconds. 10 attempts wait up to two minutes, after which most rate limits admit new requests.
+ * The failures that are retried. With the delays below, 4 attempts wait up to 3.5 seconds in total, and 5 up to 7.5
+ * seconds. 10 attempts wait up to two minutes, after which most rate limits admit new requests.
  */
-const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>> = {
-  GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // Every PATCH of the API is idempotent: it sends values, not increments.
-  PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // A failed POST may have created a resource, so it is not repeated. The caller searches for that resource by its
-  // mark.
-  POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
-};
+const FAILURES = {
+  /** The request was certainly not sent. */
+  unsent: { attempts: 4, mayHaveTakenEffect: false, pausesAll: false },
+  /** The request may have been sent, but there is no usable response. */
+  network: { attempts: 4, mayHaveTakenEffect: true, pausesAll: false },
+  /** The service rejected the request with 429 before processing it. */
+  throttled: { attempts: 10, mayHaveTakenEffect: false, pausesAll: true },
+  /** The service responded with 5xx. */
+  server: { attempts: 5, mayHaveTakenEffect: true, pausesAll: false },
+} as const satisfies Readonly<Record<string, RetriedFailure>>;
 
 /**
  * Delays double from the first to the maximum. Half a second is enough for a service that restarts a connection. The
@@ -119,11 +126,11 @@ export function withRetries(attempt: SendOnce, limiter: RequestLimiter, options:
         const { request, end } = attempted;
         const failure = classify(end);
         if (failure === undefined) limiter.recover();
-        if ((failure === 'network' || failure === 'server') && !isReadBefore(call, attempted)) uncertain = attempted;
+        if (failure?.mayHaveTakenEffect === true && !isReadBefore(call, attempted)) uncertain = attempted;
         const delayMs = computeDelay({ end, failure, count, method: request.method, random });
         if (delayMs === undefined || timer.isUsedUp(request)) return settle(attempted);
         onRetry?.({ ...describeAttempt(request, end), attempt: count, delayMs });
-        if (failure === 'throttled') limiter.throttle(delayMs);
+        if (failure?.pausesAll === true) limiter.throttle(delayMs);
         else await sleep(delayMs, signal);
         signal?.throwIfAborted();
       }
@@ -217,13 +224,14 @@ function settle({ request, end }: Attempted): FinalResponse {
 /** Computes the delay before the next attempt. `undefined`: no further attempt. */
 function computeDelay(after: {
   readonly end: End;
-  readonly failure: FailureClass | undefined;
+  readonly failure: RetriedFailure | undefined;
   readonly count: number;
   readonly method: string;
   readonly random: () => number;
 }): number | undefined {
   const { end, failure, count, method, random } = after;
-  if (failure === undefined || count >= (ATTEMPTS[method]?.[failure] ?? 1)) return undefined;
+  if (failure === undefined || (method === 'POST' && failure.mayHaveTakenEffect)) return undefined;
+  if (count >= failure.attempts) return undefined;
   const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
   if (askedMs === undefined) return Math.round(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1)));
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
@@ -233,12 +241,12 @@ function computeDelay(after: {
  * Classifies a failure that may be retried. `undefined`: success, or a failure that a retry would repeat, such as a
  * response that is too large, or a certificate that is not trusted.
  */
-function classify(end: End): FailureClass | undefined {
+function classify(end: End): RetriedFailure | undefined {
   if (end instanceof NetworkError && end.isFinal) return undefined;
-  if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
+  if (end instanceof NetworkError) return end.isUnsent ? FAILURES.unsent : FAILURES.network;
   if (isQuotaFailure(readFailure(end))) return undefined;
-  if (end.response.status === 429) return 'throttled';
-  return end.response.status >= 500 ? 'server' : undefined;
+  if (end.response.status === 429) return FAILURES.throttled;
+  return end.response.status >= 500 ? FAILURES.server : undefined;
 }
 
 function readFailure({ response: { status }, body }: ReceivedResponse): Pick<ApiErrorDetails, 'status' | 'code'> {

@@ -14,39 +14,6 @@ export const DANGER_GROUPS: Readonly<Record<DangerGroup, string>> = {
 /** Every group, in the order of reports. */
 export const DANGER_GROUP_NAMES = Object.keys(DANGER_GROUPS) as readonly DangerGroup[]; // `Object.keys` returns plain strings
 
-/** The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field. */
-export type DangerName =
-  | 'restriction-removed'
-  | 'restriction-disabled'
-  | 'unrestricted'
-  | 'restriction-unknown'
-  | 'access-widened'
-  | 'rule-removed'
-  | 'rule-changed'
-  | 'rule-added'
-  | 'rules-reordered'
-  | 'restriction-changed'
-  | 'lockout'
-  | 'address-removed'
-  | 'address-changed'
-  | 'target-removed'
-  | 'target-disabled'
-  | 'target-changed'
-  | 'no-weight'
-  | 'gap'
-  | 'new-values'
-  | 'token'
-  | 'token-revoked'
-  | 'secret-kept'
-  | 'stays-valid'
-  | 'ended'
-  | 'not-valid-yet'
-  | 'longer-validity'
-  | 'unprotected'
-  | 'released'
-  | 'handed-over'
-  | 'created-beside';
-
 /** What follows the words of a danger: both values, one of them, the rule that changed, the path, or nothing. */
 type DangerValues = 'sides' | 'added' | 'lost' | 'former' | 'new' | 'kept' | 'rule' | 'gap' | 'path' | 'nothing';
 
@@ -72,7 +39,7 @@ interface DangerWords extends DangerClauses {
 }
 
 /** Every danger with all its words. Within a group, the most severe is first. */
-export const DANGERS: Readonly<Record<DangerName, DangerWords>> = {
+const WORDS = {
   'restriction-removed': {
     group: 'access',
     fact: 'a restriction in force is removed',
@@ -287,7 +254,12 @@ export const DANGERS: Readonly<Record<DangerName, DangerWords>> = {
     happened: 'was created beside its equal of the stack {owner}',
     values: 'nothing',
   },
-};
+} as const satisfies Readonly<Record<string, DangerWords>>;
+
+/** The name of a fact that deserves a second look. Most are found by comparing two states of a resource, field by field. */
+export type DangerName = keyof typeof WORDS;
+
+export const DANGERS: Readonly<Record<DangerName, DangerWords>> = WORDS;
 
 /** All danger names. Within a group, the most severe is first. */
 export const DANGER_NAMES = Object.keys(DANGERS) as readonly DangerName[]; // `Object.keys` returns plain strings

@@ -56,7 +56,7 @@ export function listBlockingViolations(
     const allowed = consent && consents[consent.name];
     if (consent === undefined || allowed === undefined || typeof allowed === 'boolean')
       return allowed === true ? [] : [violation];
-    if (consent.takes === 'stack') return allowed.includes(violation.stack ?? '') ? [] : [violation];
+    if (consent.value === 'stack') return allowed.includes(violation.stack ?? '') ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));
     return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { name: consent.name, allowed })];
   });

@@ -14,7 +14,7 @@ export interface RequestOption {
   /** Such as `--target <address>`. With `--no-` it takes away what is the default. Absent: only programs and answers give it. */
   readonly flag?: string | undefined;
   /** What follows the flag, each time that it is given. */
-  readonly takes: 'nothing' | 'address' | 'stack' | 'path';
+  readonly value: 'none' | 'address' | 'stack' | 'path';
   /** The description of the flag. */
   readonly about?: string | undefined;
   /** The help topic of the flag. Absent: the help of each command explains the flag. */
@@ -32,7 +32,7 @@ export const REQUEST_OPTIONS = {
   /** Addresses to plan, together with their dependencies. Default: all addresses. */
   targets: defineOption({
     flag: '--target <address>',
-    takes: 'address',
+    value: 'address',
     about: 'only this resource and its dependencies',
     isForOneStack: true,
     isApproved: true,
@@ -40,7 +40,7 @@ export const REQUEST_OPTIONS = {
   /** Addresses to leave out, together with everything that depends on them. Default: no addresses. */
   exclusions: defineOption({
     flag: '--exclude <address>',
-    takes: 'address',
+    value: 'address',
     about: 'leave out this resource and everything that depends on it',
     topic: 'safety',
     isForOneStack: true,
@@ -49,7 +49,7 @@ export const REQUEST_OPTIONS = {
   /** Addresses to replace even if nothing differs. Default: no addresses. */
   rotate: defineOption({
     flag: '--rotate <address>',
-    takes: 'address',
+    value: 'address',
     about: `replace this ${formatKindTitles(isRotatable)}; the new one is created first`,
     topic: 'tokens',
     isForOneStack: true,
@@ -58,7 +58,7 @@ export const REQUEST_OPTIONS = {
   /** Addresses whose old credential or certificate is deleted now, or not kept by a replace. Default: no addresses. */
   retire: defineOption({
     flag: '--retire <address>',
-    takes: 'address',
+    value: 'address',
     about: 'delete its old one now (lifecycle.keep_old_for); with --rotate: keep none',
     topic: 'tokens',
     isForOneStack: true,
@@ -67,21 +67,21 @@ export const REQUEST_OPTIONS = {
   /** If false, the plan is not rehearsed. Default: true. */
   rehearsal: defineOption({
     flag: '--no-rehearsal',
-    takes: 'nothing',
+    value: 'none',
     about: 'do not try the plan on a copy of the account in memory first',
     topic: 'safety',
   }),
   /** Files and folders with more policies to check. Default: none. */
   policies: defineOption({
     flag: '--policies <path>',
-    takes: 'path',
+    value: 'path',
     about: 'file or folder with more policies to check',
     topic: 'safety',
   }),
   /** Consents to more deletes than the guard allows. Default: false. */
   allowDeletes: defineOption({
     flag: '--allow-deletes',
-    takes: 'nothing',
+    value: 'none',
     about: 'allow more deletes than the guard does',
     topic: 'safety',
     allows: ['delete-share', 'nothing-described', 'manifests-missing'],
@@ -89,7 +89,7 @@ export const REQUEST_OPTIONS = {
   /** Addresses of protected resources that may be deleted, replaced or released. Default: no addresses. */
   allowProtected: defineOption({
     flag: '--allow-protected <address>',
-    takes: 'address',
+    value: 'address',
     about: 'let this protected resource be deleted, replaced or released',
     topic: 'safety',
     isForOneStack: true,
@@ -98,7 +98,7 @@ export const REQUEST_OPTIONS = {
   /** Names of stacks whose resources may be taken over. Default: no stacks. */
   allowTakeOver: defineOption({
     flag: '--allow-take-over <stack>',
-    takes: 'stack',
+    value: 'stack',
     about: 'let this stack take over resources of that one, as renamed_from says',
     topic: 'many-stacks',
     allows: ['take-over'],
@@ -109,21 +109,21 @@ export const REQUEST_OPTIONS = {
    */
   allowAdopted: defineOption({
     flag: '--allow-adopted <address>',
-    takes: 'address',
+    value: 'address',
     about: 'delete this resource, which was adopted and never changed, if its manifest is gone',
     topic: 'safety',
   }),
   /** Addresses whose writes are sent even if the service rejected them in the rehearsal. Default: no addresses. */
   allowRejected: defineOption({
     flag: '--allow-rejected <address>',
-    takes: 'address',
+    value: 'address',
     about: 'send the writes of this resource although the service will reject them; failures are reported',
     topic: 'safety',
     isForOneStack: true,
     allows: ['rejected-write', 'claimed-elsewhere'],
   }),
   /** Addresses of credentials and certificates that may be renamed back, and keep what was handed out. Default: no addresses. */
-  allowRenamedBack: defineOption({ takes: 'address', allows: ['renamed-back'] }),
+  allowRenamedBack: defineOption({ value: 'address', allows: ['renamed-back'] }),
 } as const;
 
 /** Keeps the types of an option's members. */
@@ -138,7 +138,7 @@ export type RequestOptionName = keyof Options;
 /** The options of a plan, as a program or a command line gives them. */
 type GivenOptions = {
   readonly [Name in RequestOptionName]?:
-    | (Options[Name]['takes'] extends 'nothing' ? boolean : readonly string[])
+    | (Options[Name]['value'] extends 'none' ? boolean : readonly string[])
     | undefined;
 };
 

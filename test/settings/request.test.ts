@@ -24,7 +24,7 @@ describe('each option of a plan', () => {
 
 describe('a plan', () => {
   const toAsked = (options: typeof NAMED_REQUEST_OPTIONS): Request =>
-    Object.fromEntries(options.map(({ name, takes }) => [name, takes === 'nothing' ? true : [name, 'a']]));
+    Object.fromEntries(options.map(({ name, value }) => [name, value === 'none' ? true : [name, 'a']]));
   const approved = NAMED_REQUEST_OPTIONS.filter(({ isApproved }) => isApproved);
 
   it('says what an approval binds, and no other option', () => {

@@ -75,7 +75,7 @@ export const SHOW_SECRETS: Option = inTopic(
 );
 
 /** Parses what follows the flag of an option of a plan. */
-const PARSERS: Readonly<Record<Exclude<RequestOption['takes'], 'nothing'>, (text: string) => string>> = {
+const PARSERS: Readonly<Record<Exclude<RequestOption['value'], 'none'>, (text: string) => string>> = {
   address: parseTarget,
   stack: parseStackName,
   path: (text) => text,
@@ -84,9 +84,9 @@ const PARSERS: Readonly<Record<Exclude<RequestOption['takes'], 'nothing'>, (text
 /** Returns options of a plan, in their help topics. */
 export function createRequestOptions(names: readonly RequestOptionName[]): readonly Option[] {
   return names.map((name) => {
-    const { flag = '', about = '', takes, topic }: RequestOption = REQUEST_OPTIONS[name];
+    const { flag = '', about = '', value, topic }: RequestOption = REQUEST_OPTIONS[name];
     const option =
-      takes === 'nothing' ? new Option(flag, about) : createRepeatableOption(flag, about, { parse: PARSERS[takes] });
+      value === 'none' ? new Option(flag, about) : createRepeatableOption(flag, about, { parse: PARSERS[value] });
     option.attributeName = () => name; // by default, that of the flag
     return topic === undefined ? option : inTopic(topic, option);
   });

@@ -24,11 +24,11 @@ export function listWordsForOneStack(flags: Request): readonly string[] {
   return options.flatMap((option) => listFlagWords(option, flags).slice(0, 1));
 }
 
-function listFlagWords({ name, takes }: (typeof NAMED_REQUEST_OPTIONS)[number], flags: Request): readonly string[] {
-  const word = getRequestFlag(name);
+function listFlagWords(option: (typeof NAMED_REQUEST_OPTIONS)[number], flags: Request): readonly string[] {
+  const word = getRequestFlag(option.name);
   if (word === '') return [];
-  const value = flags[name];
-  if (typeof value === 'object') return value.flatMap((one) => [word, takes === 'path' ? escapePath(one) : one]);
+  const value = flags[option.name];
+  if (typeof value === 'object') return value.flatMap((one) => [word, option.value === 'path' ? escapePath(one) : one]);
   const isGiven = value === !word.startsWith('--no-');
   return isGiven ? [word] : [];
 }

@@ -351,12 +351,12 @@ function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): reado
   const texts = [from, to].map((rules) => rules.map((rule) => toCanonicalJson(withoutCaptions(type, rule))));
   const [before = [], after = []] = texts;
   const lost = listUnmatched(from, before, after);
-  const found = listUnmatched(to, after, before);
+  const added = listUnmatched(to, after, before);
   const pairs = [
     ...lost.flatMap((one) =>
-      found.filter((other) => isSameCaption(type, one, other)).map((other) => [one, other] as const),
+      added.filter((other) => isSameCaption(type, one, other)).map((other) => [one, other] as const),
     ),
-    ...lost.flatMap((one) => found.filter(({ index }) => index === one.index).map((other) => [one, other] as const)),
+    ...lost.flatMap((one) => added.filter(({ index }) => index === one.index).map((other) => [one, other] as const)),
   ];
   const changed = new Map<PlacedRule, PlacedRule>();
   const taken = new Set<PlacedRule>();
@@ -367,13 +367,13 @@ function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): reado
   }
   const at = (index: number) => formatPath([...path, index]);
   const kept = (own: readonly string[], others: readonly string[]) => own.filter((text) => others.includes(text));
-  const isReordered = !isSameJson(kept(before, after), kept(after, before)) && lost.length + found.length === 0;
+  const isReordered = !isSameJson(kept(before, after), kept(after, before)) && lost.length + added.length === 0;
   return [
     ...lost
       .filter((one) => !changed.has(one))
       .map(({ rule, index }) => createRuleFact('rule-removed', at(index), rule)),
     ...[...changed].map(([one, { rule, index }]) => createRuleFact('rule-changed', at(index), one.rule, rule)),
-    ...found
+    ...added
       .filter((one) => !taken.has(one))
       .map(({ rule, index }) => createRuleFact('rule-added', at(index), undefined, rule)),
     ...(isReordered ? [createRuleFact('rules-reordered', formatPath(path), from, to)] : []),
@@ -389,12 +389,12 @@ function listUnmatched(
   own: readonly string[],
   others: readonly string[],
 ): readonly PlacedRule[] {
-  const left = new Map<string, number>();
-  for (const text of others) left.set(text, (left.get(text) ?? 0) + 1);
+  const remaining = new Map<string, number>();
+  for (const text of others) remaining.set(text, (remaining.get(text) ?? 0) + 1);
   return rules.flatMap((rule, index) => {
     const text = own[index] ?? '';
-    const count = left.get(text) ?? 0;
-    left.set(text, count - 1);
+    const count = remaining.get(text) ?? 0;
+    remaining.set(text, count - 1);
     return count > 0 ? [] : [{ rule, index }];
   });
 }

@@ -203,15 +203,15 @@ function createNewTokenRedactor(): NewTokenRedactor {
   const tokens: string[] = [];
   return {
     note: (response) => {
-      const found = ONE_TIME_FIELDS.flatMap((name): readonly [string, string][] => {
+      const newTokens = ONE_TIME_FIELDS.flatMap((name): readonly [string, string][] => {
         const value = isJsonObject(response) ? response[name] : undefined;
         return typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [[name, value]] : [];
       });
-      tokens.push(...found.map(([, token]) => token));
+      tokens.push(...newTokens.map(([, token]) => token));
       tokens.splice(0, tokens.length - MAX_NEW_TOKENS);
-      return Object.fromEntries(found);
+      return Object.fromEntries(newTokens);
     },
-    redact: (text) => tokens.reduce((left, token) => left.replaceAll(token, '[token]'), text),
+    redact: (text) => tokens.reduce((redacted, token) => redacted.replaceAll(token, '[token]'), text),
   };
 }
 
@@ -345,7 +345,7 @@ export function toThrownNetworkError(error: unknown, request: Pick<HttpRequest, 
   const chain = listErrorCauses(error);
   const knownError = chain
     .map(({ code, name, message }) => KNOWN_ANSWERS[message] ?? KNOWN_ERRORS[code] ?? KNOWN_ERRORS[name])
-    .find((found) => found !== undefined);
+    .find((answer) => answer !== undefined);
   // After a semicolon, Node advises on its own options, which a program that is installed does not take.
   const detail = chain
     .find(({ message }) => message !== '' && message !== 'fetch failed')

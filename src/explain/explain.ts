@@ -74,8 +74,8 @@ function explainByName(topic: string, names: readonly string[]): ExplanationPage
 function listTargetsOfWord(topic: string): readonly FieldTarget[] {
   const toForm = (word: string): string => word.toLowerCase().replace(/[^a-z]/g, '');
   return KINDS.flatMap(({ name, words }) => {
-    const found = Object.entries(words).find(([word]) => [toForm(word), `${toForm(word)}s`].includes(toForm(topic)));
-    return found === undefined ? [] : [{ kind: name, steps: found[1].split('.').filter(Boolean) }];
+    const entry = Object.entries(words).find(([word]) => [toForm(word), `${toForm(word)}s`].includes(toForm(topic)));
+    return entry === undefined ? [] : [{ kind: name, steps: entry[1].split('.').filter(Boolean) }];
   });
 }
 

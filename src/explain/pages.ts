@@ -91,14 +91,14 @@ function resolvePathFields(
 ):
   | { readonly fields: readonly Field[] }
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] } {
-  let known = kind.fields;
+  let table = kind.fields;
   const fields: Field[] = [];
   for (const [index, step] of steps.entries()) {
-    const field = Object.hasOwn(known, step) ? known[step] : undefined;
+    const field = Object.hasOwn(table, step) ? table[step] : undefined;
     if (field === undefined)
-      return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(known) };
+      return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(table) };
     fields.push(field);
-    known = getNestedFields(field.type);
+    table = getNestedFields(field.type);
   }
   return { fields };
 }

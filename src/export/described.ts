@@ -25,8 +25,8 @@ export function findDescribed(live: LiveState, desired: DesiredState): Described
     adopt === undefined ? [] : [[adopt, address] as const],
   );
   const owned = listOwned(live, stack.name).flatMap(({ address, live: { id } }) => {
-    const found = marks.get(address);
-    return found === undefined ? [] : [[id, found] as const];
+    const manifest = marks.get(address);
+    return manifest === undefined ? [] : [[id, manifest] as const];
   });
   const attached = [...live.attachments.values()].flatMap((one) => {
     const found = described.find((resource) => isAttachedTo(resource, one));
@@ -34,10 +34,10 @@ export function findDescribed(live: LiveState, desired: DesiredState): Described
   });
   const resources = new Map([...adopted, ...owned, ...attached]);
   const ofOthers = Array.from(crossStackReferences, ([address, { stack: owner, resource }]) => {
-    const found = listMarked(live).find(
+    const marked = listMarked(live).find(
       (one) => one.address === resource && isResourceOf(one.live, { stack: owner, name: getAddressName(resource) }),
     );
-    return [found?.live.id ?? '', address] as const;
+    return [marked?.live.id ?? '', address] as const;
   });
   const named = [...Array.from(externals, ([address, id]) => [id, address] as const), ...ofOthers];
   return { resources, references: new Map([...named.toSorted(compareSecond), ...resources]) };

@@ -35,8 +35,8 @@ export function listRootsOfPaths(paths: readonly string[], context: UserContext)
   const { cwd, root, rootsBeside = [] } = context;
   const starts = paths.map((path) => resolveStartFolder(path, cwd));
   if (root === undefined) {
-    const found = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, context));
-    return [...new Set(found)];
+    const roots = (starts.length === 0 ? [cwd] : starts).flatMap((start) => listRootsOfPath(start, context));
+    return [...new Set(roots)];
   }
   const top = resolveLinks(resolve(cwd, root));
   const outside = starts.map((start) => resolveFolder(resolveLinks(start))).filter((folder) => !isBelow(folder, top));
@@ -55,8 +55,8 @@ function listRootsOfPath(start: string, context: UserContext): readonly string[]
 
 /** Returns the nearest folder with `.git`, from `start` upwards. `undefined` if there is none that is trusted. */
 export function findRepository(start: string, context: UserContext): string | undefined {
-  const found = searchRepository(start, context);
-  return 'top' in found ? found.top : undefined;
+  const search = searchRepository(start, context);
+  return 'top' in search ? search.top : undefined;
 }
 
 /** `top`: a folder with `.git`. `distrust`: the path that ended the search before it. Neither: there is no repository. */
@@ -180,7 +180,7 @@ export function listCheckouts(
   const home = env['HOME'] ?? env['USERPROFILE'];
   const holdsHome = (folder: string): boolean => home !== undefined && isBelow(resolveLinks(home), folder);
   const named = root === undefined ? [] : [resolve(cwd, root)];
-  const found = [...folders, ...namedPaths.map((path) => resolveFolder(resolve(cwd, path)))].flatMap((folder) => {
+  const around = [...folders, ...namedPaths.map((path) => resolveFolder(resolve(cwd, path)))].flatMap((folder) => {
     const real = resolveLinks(resolve(cwd, folder));
     const repositories = listRepositories(real, cwd);
     const [nearest, ...outer] = repositories;
@@ -189,7 +189,7 @@ export function listCheckouts(
     return nearest === undefined ? others : [nearest, ...others];
   });
   // Nobody checks out into the root of the file system.
-  return [...new Set([...named, ...found])].filter((folder) => dirname(folder) !== folder);
+  return [...new Set([...named, ...around])].filter((folder) => dirname(folder) !== folder);
 }
 
 /** The repositories around a folder, nearest first. */

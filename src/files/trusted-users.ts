@@ -97,10 +97,10 @@ export function findFileUpward(start: string, path: string, context: UserContext
   const trusted = createTrustedUsers(start, context);
   const { folders } = searchUpward(start, context);
   const parts = path.split('/');
-  const found = folders.find((folder) => findStats(join(folder, path)) !== undefined);
+  const nearest = folders.find((folder) => findStats(join(folder, path)) !== undefined);
   const isTrusted = (folder: string): boolean =>
     parts.every((_, index) => findDistrust(join(folder, ...parts.slice(0, index + 1)), trusted) === undefined);
-  return found !== undefined && isTrusted(found) ? join(found, path) : undefined;
+  return nearest !== undefined && isTrusted(nearest) ? join(nearest, path) : undefined;
 }
 
 /**

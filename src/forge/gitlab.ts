@@ -59,8 +59,8 @@ export async function findMergeRequestOfCommit(
 ): Promise<number | undefined> {
   const { list } = createForgeClient(host, token);
   const requests = await list(`${toProjectPath(project)}/repository/commits/${encodeURIComponent(sha)}/merge_requests`);
-  const found = requests.find(({ state }) => state === 'merged') ?? requests[0];
-  return found === undefined ? undefined : Number(found['iid']);
+  const merged = requests.find(({ state }) => state === 'merged') ?? requests[0];
+  return merged === undefined ? undefined : Number(merged['iid']);
 }
 
 function toProjectPath(project: string): string {

@@ -16,14 +16,14 @@ interface FieldDiff extends Omit<Difference, 'origin' | 'isHidden'> {
  * spec does not contain.
  */
 export function diff(kind: Kind, live: Spec, desired: Spec): readonly FieldDiff[] {
-  const found: FieldDiff[] = [];
+  const differences: FieldDiff[] = [];
   for (const [name, field] of kind.specFields) {
     const from = live[name];
     const to = desired[name];
     if (to === undefined || (from !== undefined && isSameJson(from, to))) continue;
-    found.push(...diffField(name, field, from ?? null, to));
+    differences.push(...diffField(name, field, from ?? null, to));
   }
-  return found;
+  return differences;
 }
 
 function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDiff[] {

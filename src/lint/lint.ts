@@ -40,12 +40,12 @@ export interface LintOptions {
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = { settings: state.stack.lint, now: options.now, names: createIdNames(state) };
-  const found = [
+  const findings = [
     ...lintSinks(state.stack, rules),
     ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
   ];
-  if (options.isForPlan !== true) return sortDiagnosticsInSourceOrder(found.map(createLintDiagnostic), state.inputs);
-  const [errors, warnings] = [found.filter(isError), found.filter((one) => !isError(one))];
+  if (options.isForPlan !== true) return sortDiagnosticsInSourceOrder(findings.map(createLintDiagnostic), state.inputs);
+  const [errors, warnings] = [findings.filter(isError), findings.filter((one) => !isError(one))];
   return [
     ...sortDiagnosticsInSourceOrder(errors.map(createLintDiagnostic), state.inputs),
     ...warnings.map(createLintDiagnostic),

@@ -265,11 +265,11 @@ interface Expression {
 }
 
 function listExpressions(spots: LintedResource['spots']): readonly Expression[] {
-  const found: Expression[] = [];
+  const expressions: Expression[] = [];
   for (const { path, type, value } of spots)
     if (type.type === 'text' && type.cel !== undefined && typeof value === 'string')
-      found.push({ path, text: value, variables: type.cel });
-  return found;
+      expressions.push({ path, text: value, variables: type.cel });
+  return expressions;
 }
 
 /**
@@ -305,8 +305,8 @@ function checkRestrictions({ kind, spots }: LintedResource): readonly UncodedFin
     if (!isOfKind || value === undefined) return [];
     if (field.whenUnset !== undefined && isUnsetField(field, value)) return [];
     // `expression-syntax` is about invalid expressions.
-    const found = listOpenParts(field, normalizeField(field, value)).filter(({ why }) => why !== INVALID_EXPRESSION);
-    return found.map(({ path: inner, why }) => {
+    const open = listOpenParts(field, normalizeField(field, value)).filter(({ why }) => why !== INVALID_EXPRESSION);
+    return open.map(({ path: inner, why }) => {
       const at = [...path, ...inner];
       return { path: at, message: `${formatPath(at)} restricts nothing: ${why}` };
     });
@@ -335,8 +335,8 @@ function listMistakes({ spots }: LintedResource, id: LintCode): readonly Uncoded
   return spots.flatMap(({ path, type, value }) => {
     if (type.type !== 'object' && type.type !== 'map') return [];
     if (type.findMistakes === undefined || !isJsonObject(value) || value['enabled'] === false) return [];
-    const found = type.findMistakes(value).filter(({ code }) => code === id);
-    return found.map(({ path: inner, message, remedy, unknown }) => ({
+    const mistakes = type.findMistakes(value).filter(({ code }) => code === id);
+    return mistakes.map(({ path: inner, message, remedy, unknown }) => ({
       path: [...path, ...inner],
       message: `${formatPath(path)} ${message}`,
       remedy: (unknown && suggestRemedy(unknown.given, unknown.known)) ?? remedy,

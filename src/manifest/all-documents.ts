@@ -61,7 +61,7 @@ interface ReadFile extends ReadDocuments {
 function readFile(content: ManifestContent, context: ReadContext): ReadFile {
   const source = toSource(content);
   const { source: decoded, diagnostic } = decodeManifestSource(source);
-  const { text, held: secret } = redactSource(decoded, context.secrets);
+  const { text, secret } = redactSource(decoded, context.secrets);
   // All text from a program may be quoted, because a program passes only manifests as text.
   const isQuoted = 'text' in content || isManifest(text.text);
   const quotable = isQuoted ? createQuotableText(text, diagnostic === undefined) : undefined;

@@ -68,8 +68,8 @@ function listFindings({ value, isValid }: ManifestDocument, { env, secrets }: Co
     if (!isSecret) return [createMisplacedFinding(name, path)];
     if (isVariableForbiddenInManifests(name)) return [createForbiddenFinding(name, path)];
     if (env.offered.includes(name)) return [createShownFinding(name, path)];
-    const found = secrets.find(fillFromEnvironment(template, env) ?? '');
-    return found === undefined ? [] : [createRunSecretFinding(found.name, path)];
+    const runSecret = secrets.find(fillFromEnvironment(template, env) ?? '');
+    return runSecret === undefined ? [] : [createRunSecretFinding(runSecret.name, path)];
   });
 }
 

@@ -140,10 +140,10 @@ function listDiagnostics(
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ range, within = range }) => source.toPlace(within.start));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
-  const found = read.flatMap(({ subject, findings }) =>
+  const located = read.flatMap(({ subject, findings }) =>
     findings.filter(({ code }) => counter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
   );
-  return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
+  return [...syntax, ...located.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
 
 function createSyntaxDiagnostic(
@@ -253,8 +253,8 @@ function inspectKind(
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const { own, paths: toolPaths } = withoutToolFields(value);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, own), (path) => readFile(source.text.file, path));
-  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, source })];
-  const findings = header === undefined ? found : [header];
+  const inFields = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, source })];
+  const findings = header === undefined ? inFields : [header];
   const document = createManifestDocument(kind, filled.value, { source, isValid: findings.length === 0 });
   const subject = { source, kind, address: document.address };
   return { subject, findings, maybeStack: false, toolPaths, ...(kind !== 'List' && { document }) };

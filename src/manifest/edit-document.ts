@@ -105,10 +105,10 @@ export function applyManifestEdits(edits: readonly ManifestEdit[]): EditedFile {
   });
   const isEmpty = after.every((value) => value === null);
   // What is left where a document was is none.
-  const left = isEmpty || after.length === expected.length ? after : after.filter((value) => value !== null);
+  const remaining = isEmpty || after.length === expected.length ? after : after.filter((value) => value !== null);
   const isExact =
-    expected.length === (isEmpty ? 0 : left.length) &&
-    expected.every(({ value, own }, index) => isSameDocument(value, left[index] ?? null, own));
+    expected.length === (isEmpty ? 0 : remaining.length) &&
+    expected.every(({ value, own }, index) => isSameDocument(value, remaining[index] ?? null, own));
   return { text: isEmpty ? undefined : text, isExact };
 }
 

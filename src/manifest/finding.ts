@@ -118,17 +118,21 @@ export function shortenMessage(message: string): string {
 export function locate(source: DocumentSource, path: FieldPath, target: Target = 'value', part?: TextRange): Place {
   const { text, origin } = source;
   const range = findRange(source, path, target);
-  const found = text.toPlace((part === undefined ? range : getRangeOfValuePart(text.text, range, part)).start);
-  return origin === undefined ? found : { ...found, origin };
+  const place = text.toPlace((part === undefined ? range : getRangeOfValuePart(text.text, range, part)).start);
+  return origin === undefined ? place : { ...place, origin };
 }
 
 /** `value`: the document with the finding. */
 export function toManifestFinding(
-  found: SchemaFinding,
+  schemaFinding: SchemaFinding,
   kind: string,
   { source, value }: Pick<ManifestDocument, 'source' | 'value'>,
 ): Finding {
-  const finding = withoutSecret({ ...found, message: `${formatPath(found.path)} ${found.message}` }, kind, value);
+  const finding = withoutSecret(
+    { ...schemaFinding, message: `${formatPath(schemaFinding.path)} ${schemaFinding.message}` },
+    kind,
+    value,
+  );
   const { code, path, at, message, repeats } = finding;
   return {
     code,
@@ -324,18 +328,18 @@ function isYamlMap(node: Node | null): node is YAMLMap<Node, Node | null> {
 function listMergedMaps(
   tree: SyntaxTree,
   map: YAMLMap<Node, Node | null>,
-  found = new Set<YAMLMap<Node, Node | null>>(),
+  seen = new Set<YAMLMap<Node, Node | null>>(),
 ): ReadonlySet<YAMLMap<Node, Node | null>> {
-  if (found.has(map)) return found;
-  found.add(map);
+  if (seen.has(map)) return seen;
+  seen.add(map);
   for (const { value } of map.items.filter(({ key }) => isMergeKey(key))) {
     const source = resolveAlias(tree, value);
     for (const one of isSeq<Node>(source) ? source.items : [source]) {
       const merged = resolveAlias(tree, one);
-      if (isYamlMap(merged)) listMergedMaps(tree, merged, found);
+      if (isYamlMap(merged)) listMergedMaps(tree, merged, seen);
     }
   }
-  return found;
+  return seen;
 }
 
 function findTargetRange({ node, key }: FoundNode, target: Target): OffsetRange | undefined {

@@ -231,19 +231,19 @@ function suggestPath({ shown, real }: Path): string | undefined {
 }
 
 function readNamedFolder(folder: Path, reading: Reading): void {
-  const found: FoundManifest[] = [];
+  const manifests: FoundManifest[] = [];
   const reals: string[] = [];
   const findings: UnreadableInput[] = [];
   const visit = (manifest: FoundManifest, real: string): void => {
-    found.push(manifest);
+    manifests.push(manifest);
     reals.push(real);
   };
   const passedOver: (PassedOver & Pick<FoundManifest, 'folder'>)[] = [];
   const walk: Walk = { ...reading, findings, folders: new Set(), visit, isDone: () => false, passedOver };
   const count = readFolder(folder, walk);
   reading.isFull = walk.isFull;
-  const isOwn = createStackFileFilter(folder.shown, found);
-  for (const [index, manifest] of found.entries()) {
+  const isOwn = createStackFileFilter(folder.shown, manifests);
+  for (const [index, manifest] of manifests.entries()) {
     if (isOwn(manifest)) reading.sources.push(manifest);
     else reading.seen.delete(reals[index] ?? '');
   }
@@ -283,12 +283,12 @@ interface Walk extends Omit<Reading, 'sources'> {
  * folder, only the last name in `real` can be a symbolic link.
  */
 function readFolder({ shown, real }: Path, walk: Walk): number {
-  const found = addNewFile(real, walk.folders);
-  if (found === undefined) return 0;
-  const [named = found] = walk.folders;
-  checkPathDepth(found, named);
-  const folder = { shown, real: found };
-  const entries = readdirSync(found, { withFileTypes: true }).sort(byName);
+  const newPath = addNewFile(real, walk.folders);
+  if (newPath === undefined) return 0;
+  const [named = newPath] = walk.folders;
+  checkPathDepth(newPath, named);
+  const folder = { shown, real: newPath };
+  const entries = readdirSync(newPath, { withFileTypes: true }).sort(byName);
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
 }
 
@@ -359,8 +359,8 @@ function passOver({ shown, real }: Path, entry: Dirent, { passedOver }: Walk): 0
 function findIllNamed(folder: string, name: string): string | undefined {
   if (!name.includes('\u{FFFD}')) return undefined;
   const names = readdirSync(folder, { encoding: 'buffer' });
-  const found = names.find((bytes) => !isUtf8(bytes) && bytes.toString('utf8') === name);
-  return found
+  const bytesOfName = names.find((bytes) => !isUtf8(bytes) && bytes.toString('utf8') === name);
+  return bytesOfName
     ?.toString('latin1')
     .replace(/[^ -~]/g, (unit) => `\\x${unit.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
@@ -482,15 +482,15 @@ function hasField(json: JsonObject): boolean {
 
 /** Lists the addresses in manifests for command-line completion, without checks. Stops when `isLate` returns true. */
 export function parseAddressesForCompletion(sources: readonly Source[], isLate: () => boolean): readonly Address[] {
-  const found = new Set<Address>();
+  const addresses = new Set<Address>();
   const allowance = createYamlBudget();
   for (const { yaml } of sources) {
     for (const { value } of parseDocuments(yaml, NO_ENVIRONMENT, allowance)) {
-      for (const address of listAddressesIn(value)) found.add(address);
-      if (isLate()) return [...found];
+      for (const address of listAddressesIn(value)) addresses.add(address);
+      if (isLate()) return [...addresses];
     }
   }
-  return [...found];
+  return [...addresses];
 }
 
 function listAddressesIn(value: Json): readonly Address[] {

@@ -77,7 +77,7 @@ function convertDocument(
   const [start, , end] = document.range;
   const { value, findings, isBomb, tree } = convertRoot(document.contents, context);
   const [aboutTags, [first]] = listParseErrors(document, context.tags);
-  const found = listTagFindings(context.tags, { document, errors: aboutTags, text });
+  const tagFindings = listTagFindings(context.tags, { document, errors: aboutTags, text });
   const read = { range: { start, end }, value, tree };
   if (first !== undefined || mayHideMistake(document.contents)) {
     const named = findNamedMistake(text, { start, end, error: first, root: document.contents });
@@ -89,7 +89,7 @@ function convertDocument(
     const finding = cause === undefined ? createSyntaxFinding(first, text) : createTagFinding(cause, { text });
     return { ...read, findings: [finding], isBroken: true };
   }
-  return { ...read, findings: limitFindingsOfFile([...found, ...findings]), isBroken: isBomb };
+  return { ...read, findings: limitFindingsOfFile([...tagFindings, ...findings]), isBroken: isBomb };
 }
 
 function limitFindingsOfFile(all: readonly SyntaxFinding[]): readonly SyntaxFinding[] {

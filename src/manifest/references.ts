@@ -195,11 +195,11 @@ function createWrongFinding(reference: DocumentReference, id: string | undefined
   const given = id === undefined ? value : `${value}, which is ${id}`;
   const name = parseAddress(value)?.name;
   const meant = listKindsOfReferenceType(type).map((kind) => `${kind.name}/${name}`);
-  const found = addresses.find((address) => meant.includes(address));
+  const sameName = addresses.find((address) => meant.includes(address));
   return {
     code: 'bad-reference',
     message: `${describePath(reference)} names ${given}, but must name ${[...kinds, externals].join(' or ')}`,
-    remedy: found && `Did you mean \`${found}\`?`,
+    remedy: sameName && `Did you mean \`${sameName}\`?`,
     path: at,
     target,
   };

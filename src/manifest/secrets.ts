@@ -18,13 +18,13 @@ export const RUN_SECRET_REMEDY = 'Remove it. If others can read its source, repl
 /** The replacement for a secret. It has no special meaning in YAML. */
 const REPLACEMENT = 'REDACTED';
 
-/** Redacts the text of a file. `held` is the diagnostic if the file contains a secret. */
+/** Redacts the text of a file. `secret` is the diagnostic if the file contains a secret. */
 export function redactSource(
   source: SourceText,
   secrets: Search,
-): { readonly text: SourceText; readonly held: Diagnostic | undefined } {
+): { readonly text: SourceText; readonly secret: Diagnostic | undefined } {
   const found = secrets.find(source.text);
-  if (found === undefined) return { text: source, held: undefined };
+  if (found === undefined) return { text: source, secret: undefined };
   const text = createSourceText(source.file, createYamlText(secrets.redact(source.text, REPLACEMENT)));
   const diagnostic: Diagnostic = {
     code: 'secret-in-manifest',
@@ -33,7 +33,7 @@ export function redactSource(
     remedy: RUN_SECRET_REMEDY,
     place: text.toPlace(found.index),
   };
-  return { text, held: diagnostic };
+  return { text, secret: diagnostic };
 }
 
 /** A secret that a document would contain once its variables and files are filled in. */

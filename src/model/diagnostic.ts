@@ -188,7 +188,7 @@ export function limitWarningsPerLintRule(
   const shown = [
     ...sortDiagnosticsInSourceOrder(placed, sources),
     ...rules.flatMap(({ caused }) => caused.slice(MAX_PLACED).map(markCausedWithoutPlace)),
-    ...rules.flatMap(({ code, left }) => (left === 0 ? [] : [createRestWarning(code, left)])),
+    ...rules.flatMap(({ code, more }) => (more === 0 ? [] : [createRestWarning(code, more)])),
   ];
   const first = diagnostics.find(isLintWarning);
   return diagnostics.flatMap((one) => {
@@ -200,8 +200,8 @@ export function limitWarningsPerLintRule(
 function divideWarnings(found: readonly Diagnostic[], isCaused: (diagnostic: Diagnostic) => boolean) {
   const sorted = found.toSorted(compareDiagnosticAddresses);
   const spare = sorted.filter((one) => !isCaused(one));
-  const left = Math.max(0, spare.length - MAX_WARNINGS);
-  return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), left };
+  const more = Math.max(0, spare.length - MAX_WARNINGS);
+  return { caused: sorted.filter(isCaused), few: spare.slice(0, MAX_WARNINGS), more };
 }
 
 function markCaused(diagnostic: Diagnostic): Diagnostic {

@@ -82,10 +82,10 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
 
 /** The danger of a creation beside the equal of another stack. */
 function listBeside({ action, address }: Change, { predecessors }: DangerContext): readonly Danger[] {
-  const found = action === 'create' ? predecessors?.get(address) : undefined;
-  if (found === undefined) return [];
-  const consequence = `${found.id} stays, or that stack deletes it`;
-  return [{ group: 'ownership', danger: 'created-beside', from: found.mark?.stack, consequence }];
+  const predecessor = action === 'create' ? predecessors?.get(address) : undefined;
+  if (predecessor === undefined) return [];
+  const consequence = `${predecessor.id} stays, or that stack deletes it`;
+  return [{ group: 'ownership', danger: 'created-beside', from: predecessor.mark?.stack, consequence }];
 }
 
 /** The danger of a credential or certificate that is renamed back: it may be one that should not live on. */
@@ -120,10 +120,10 @@ function isSameTarget({ danger, from, to }: Danger, { findAddress }: DangerConte
 type DescribeTargets = (fact: Danger, team: string | undefined) => Danger;
 
 function createDescribeTargets(stack: string, live: LiveState | undefined): DescribeTargets {
-  let found: ReadonlyMap<string, LiveResource> | undefined;
+  let byId: ReadonlyMap<string, LiveResource> | undefined;
   const find = (id: Danger['from']): LiveResource | undefined => {
-    found ??= new Map([...(live?.resources.values() ?? [])].flat().map((one) => [one.id, one]));
-    return found.get(String(id));
+    byId ??= new Map([...(live?.resources.values() ?? [])].flat().map((one) => [one.id, one]));
+    return byId.get(String(id));
   };
   return (fact, team) => {
     if (fact.danger !== 'target-changed' || live === undefined) return fact;
@@ -354,8 +354,8 @@ function listLostTargets(kind: Kind, spec: Spec, { resources }: LiveState): read
   const parts = Object.fromEntries(targets.map(([name]) => [name, spec[name] ?? null]));
   return listReferences(kind, parts).flatMap(({ path, value }): readonly Danger[] => {
     const listed = OWNED_KINDS.find(({ idPrefix }) => value.startsWith(`${idPrefix}_`));
-    const found = listed && resources.get(listed.name);
-    if (found === undefined || found.some(({ id }) => id === value)) return [];
+    const ofKind = listed && resources.get(listed.name);
+    if (ofKind === undefined || ofKind.some(({ id }) => id === value)) return [];
     return [
       { group: 'traffic', danger: 'target-removed', path: formatPath(path), from: value, consequence: NOT_THERE },
     ];

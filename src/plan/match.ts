@@ -76,11 +76,11 @@ export function matchResources(
   const refused = matches.flatMap(({ diagnostic }) => diagnostic ?? []);
   const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, adoptions, ownership })];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
-  const left = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
+  const keptMarks = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
   const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
   return {
     pairs: sortPairs(addRetirements(pairs)),
-    diagnostics: sortDiagnostics([...diagnostics, ...left, ...duplicates]),
+    diagnostics: sortDiagnostics([...diagnostics, ...keptMarks, ...duplicates]),
   };
 }
 
@@ -256,9 +256,9 @@ function addRetirements(pairs: readonly ResourcePair[]): readonly ResourcePair[]
 function findAdoption(resource: DesiredResource, marked: readonly LiveResource[], adoptions: Adoptions): Adoption {
   const own = marked.filter((one) => !isRefusalRecord(one));
   if (!own.every(isRetiring)) return undefined;
-  const found = adoptions.find(resource);
-  if (own.length === 0 || found === undefined) return found;
-  return !('code' in found) && own.some(({ id }) => id === found.mark?.retires?.id) ? found : undefined;
+  const adoption = adoptions.find(resource);
+  if (own.length === 0 || adoption === undefined) return adoption;
+  return !('code' in adoption) && own.some(({ id }) => id === adoption.mark?.retires?.id) ? adoption : undefined;
 }
 
 /** Sorts the live resources of a manifest; the one to keep comes first. */
@@ -458,11 +458,11 @@ function listKeptMarks(
 }
 
 function createCandidatesWarning(resource: DesiredResource, candidates: readonly LiveResource[]): Diagnostic {
-  const found = candidates.map(({ id, mark }) => `${id} of ${mark?.stack}`).sort();
+  const named = candidates.map(({ id, mark }) => `${id} of ${mark?.stack}`).sort();
   return {
     code: 'predecessor-unclear',
     severity: 'warning',
-    message: `${resource.address}: renamed_from of the Stack has no effect here, because several resources have this name: ${found.join(', ')}`,
+    message: `${resource.address}: renamed_from of the Stack has no effect here, because several resources have this name: ${named.join(', ')}`,
     remedy: 'Write the id of the one that you mean in lifecycle.adopt. Otherwise an apply creates another one.',
     address: resource.address,
     place: resource.locate(['metadata', 'name']),

@@ -241,8 +241,8 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   definePredecessor({
     when: ({ decisions, kept }) => {
       const ids = new Set(kept.map(({ pair }) => pair.live?.id));
-      const found = findRenames([...decisions, ...kept]);
-      return found.map((one) => ({ ...one, end: ids.has(one.before.id) ? 'in no manifest' : 'deleted' }));
+      const renames = findRenames([...decisions, ...kept]);
+      return renames.map((one) => ({ ...one, end: ids.has(one.before.id) ? 'in no manifest' : 'deleted' }));
     },
     say: ({ address, desired, kind, before: { name, id }, hasClaims, end }) => ({
       message: `${address} ${hasClaims ? 'claims all unique values' : 'has the fields'} of ${kind.name}/${name} (${id}), which is ${end}`,
@@ -259,8 +259,8 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'mark-lost',
     when: ({ lookAlikes }) => {
-      const found = lookAlikes.filter(({ isDoubtful }) => isDoubtful);
-      return [...Map.groupBy(found, ({ address }) => address).values()].flatMap(([one, ...others]) =>
+      const doubtful = lookAlikes.filter(({ isDoubtful }) => isDoubtful);
+      return [...Map.groupBy(doubtful, ({ address }) => address).values()].flatMap(([one, ...others]) =>
         one === undefined ? [] : [{ ...one, others: others.length === 0 ? '' : `, as ${others.length} more do` }],
       );
     },
@@ -299,7 +299,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
   define({
     code: 'clock-skew',
     when: ({ input }) => listClockSkewWarnings(input.clock ?? NO_SKEW, renderTimeSpan),
-    say: (found) => found,
+    say: (fact) => fact,
   }),
   defineInEach({
     code: 'clock-skew',
@@ -321,7 +321,7 @@ const WARNINGS: readonly ((plan: WarnedPlan) => readonly Diagnostic[])[] = [
       listStaying(decision).flatMap(({ address, kind, live, desired }) =>
         kind
           .checkHealth(live?.computed ?? {})
-          .map((found) => ({ ...found, address, place: desired.locate(['spec', found.field]) })),
+          .map((blocked) => ({ ...blocked, address, place: desired.locate(['spec', blocked.field]) })),
       ),
     say: ({ address, message, remedy }) => ({ message: `${address}: ${message}`, remedy }),
   }),

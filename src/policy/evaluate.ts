@@ -172,9 +172,9 @@ export function isPolicyMatch(pattern: string, name: string): boolean {
   if (!name.startsWith(start) || !name.endsWith(end) || name.length < start.length + end.length) return false;
   let at = start.length;
   for (const part of parts) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const index = name.indexOf(part, at);
+    if (index < 0) return false;
+    at = index + part.length;
   }
   return at <= name.length - end.length;
 }

@@ -43,9 +43,9 @@ export type GitHost = Pick<Host, 'cwd' | 'uid' | 'root' | 'env' | 'secrets' | 'n
 
 /** Opens the repository that contains a folder. Throws a `StackError` if there is none that edgewise trusts. */
 export function openGitRepository(folder: string, host: GitHost): GitRepository {
-  const found = searchRepository(resolveLinks(resolve(host.cwd, folder)), host);
-  if ('top' in found) return createRepository(found.top, host);
-  const { distrust } = found;
+  const search = searchRepository(resolveLinks(resolve(host.cwd, folder)), host);
+  if ('top' in search) return createRepository(search.top, host);
+  const { distrust } = search;
   if (distrust === undefined)
     throw new StackError(`${folder} is not in a git repository.`, { reason: 'invalid', remedy: REPOSITORY_REMEDY });
   throw new StackError(

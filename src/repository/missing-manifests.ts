@@ -17,10 +17,10 @@ import { type GitFailure, type GitHost, isUnanswered, openGitRepository } from '
  * not among them.
  */
 export const listMissingManifests: ListMissingManifests = async (state, host) => {
-  const found: MissingManifests[] = [];
-  for (const folder of listSearchedFolders(state, host)) found.push(await listMissingIn(folder, host));
-  const doubt = found.find((one) => one.doubt !== undefined)?.doubt;
-  return { files: [...new Set(found.flatMap(({ files }) => files))], doubt };
+  const missing: MissingManifests[] = [];
+  for (const folder of listSearchedFolders(state, host)) missing.push(await listMissingIn(folder, host));
+  const doubt = missing.find((one) => one.doubt !== undefined)?.doubt;
+  return { files: [...new Set(missing.flatMap(({ files }) => files))], doubt };
 };
 
 /** Lists the folders that the manifests were read from, and that are in a repository. */
@@ -48,20 +48,20 @@ export async function listLeftOutFiles(folder: string, host: GitHost): Promise<r
   const index = await listIndex(folder, host);
   if ('error' in index) return index;
   const { top, entries } = index;
-  const found: string[] = [];
+  const missingFiles: string[] = [];
   for (const { tag, mode, path, isRead } of entries) {
     const file = join(top, path);
     if (mode === SUBMODULE) {
       const leftOut = await listLeftOutOfModule(file, host);
       if ('error' in leftOut) return leftOut;
-      found.push(...leftOut);
+      missingFiles.push(...leftOut);
     }
     // `S` is a file that a sparse checkout leaves out. In lower case: the user told git that it never changes.
     else if ((tag === 'S' || tag !== tag.toUpperCase()) && findStats(file) === undefined) {
-      if (isRead) found.push(file);
+      if (isRead) missingFiles.push(file);
     }
   }
-  return [...new Set([...found, ...listFilesHiddenByName(listManifestPaths(entries), top)])];
+  return [...new Set([...missingFiles, ...listFilesHiddenByName(listManifestPaths(entries), top)])];
 }
 
 /** A file or submodule in the index of git. */
@@ -110,8 +110,8 @@ export const listCollidingNames: ListCollidingNames = async (paths, host) => {
   for (const folder of listSearchedFolders({ paths }, host)) {
     const index = await listIndex(folder, host);
     if ('error' in index) continue;
-    const found = groupCollidingPaths(listManifestPaths(index.entries));
-    groups.push(...found.map((group) => group.map((path) => relative(host.cwd, join(index.top, path)))));
+    const colliding = groupCollidingPaths(listManifestPaths(index.entries));
+    groups.push(...colliding.map((group) => group.map((path) => relative(host.cwd, join(index.top, path)))));
   }
   return groups;
 };

@@ -78,13 +78,13 @@ async function listRenamedStacks(
   if (paths.length === 0) return [];
   const present = readTreeAround(files.top, connection, host).stacks;
   const known = new Set(present.flatMap(({ name, formerNames }) => [name, ...formerNames]));
-  const found = await Promise.all(
+  const formerStacks = await Promise.all(
     paths.map(async (path) => {
       const name = await readStackName(files.entries.get(path)?.id ?? '', repository);
       return name === undefined || known.has(name) ? [] : [{ file: toShown(path, comparison), name }];
     }),
   );
-  return found.flat();
+  return formerStacks.flat();
 }
 
 interface RenameSearch {
@@ -124,17 +124,17 @@ function indexInnerStacks(
   context: Pick<Comparison, 'files' | 'host'>,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const { files } = context;
-  const found = new Map<string, Set<string>>();
+  const innerFolders = new Map<string, Set<string>>();
   for (const stack of stacks) {
     const [folder, file] = [toRepositoryPath(stack.folder, context), toRepositoryPath(stack.file, context)];
     if (folder === undefined || file === undefined || compareFile(file, files) !== undefined) continue;
     for (let at = folder; at !== ''; ) {
       at = toFolder(at);
-      const inner = found.get(at) ?? new Set();
-      found.set(at, inner.add(folder).add(followPath(folder, files).real ?? folder));
+      const inner = innerFolders.get(at) ?? new Set();
+      innerFolders.set(at, inner.add(folder).add(followPath(folder, files).real ?? folder));
     }
   }
-  return found;
+  return innerFolders;
 }
 
 /** As `visitManifestFiles` reads a folder. */

@@ -19,11 +19,11 @@ export const findTokensInGit: FindTokensInGit<GitHost> = async (folders, host) =
     const real = resolveLinks(folder.folder);
     return { ...folder, real, top: findWorkTree(real, host) };
   });
-  const found: TokenInGit[] = [];
+  const tokens: TokenInGit[] = [];
   for (const [top, members] of Map.groupBy(placed, (one) => one.top))
-    if (top !== undefined) found.push(...(await findInRepository(createRepository(top, host), members, host)));
-    else found.push(...members.filter((one) => isInNamedWorkTree(one, host)).flatMap(describeNamedWorkTree));
-  return found;
+    if (top !== undefined) tokens.push(...(await findInRepository(createRepository(top, host), members, host)));
+    else tokens.push(...members.filter((one) => isInNamedWorkTree(one, host)).flatMap(describeNamedWorkTree));
+  return tokens;
 };
 
 /** Whether the environment makes a work tree of a folder around this one. Git gets none of these variables from edgewise. */

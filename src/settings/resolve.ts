@@ -88,8 +88,8 @@ export function listMembersInLayers(
   path: FieldPath,
   layers: readonly Pick<SettingsLayer, 'spec'>[],
 ): readonly string[] {
-  const found = layers.map(({ spec }) => getAt(spec, path) ?? {});
-  return [...new Set(found.flatMap((members) => (isJsonObject(members) ? Object.keys(members) : [])))];
+  const values = layers.map(({ spec }) => getAt(spec, path) ?? {});
+  return [...new Set(values.flatMap((members) => (isJsonObject(members) ? Object.keys(members) : [])))];
 }
 
 /** Returns the default of a setting, as in a document. `baseUrl`: the service of the run, if it is known. */

@@ -82,8 +82,8 @@ function listOperands(program: Command, words: readonly string[]): readonly stri
     else if (isLiteral || word === '-' || !word.startsWith('-')) operands.push(word);
     else if (word === '--') isLiteral = true;
     else {
-      const found = findOption(command, word);
-      if (found?.required === true || found?.optional === true) option = found;
+      const typedOption = findOption(command, word);
+      if (typedOption?.required === true || typedOption?.optional === true) option = typedOption;
     }
   }
   return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');

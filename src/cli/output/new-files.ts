@@ -48,8 +48,8 @@ export async function listExistingFiles(
   { folder, cwd }: Pick<NewFilesOptions, 'folder' | 'cwd'>,
 ): Promise<readonly string[]> {
   const paths = files.map(({ path }) => join(folder, path));
-  const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
-  return paths.filter((_, index) => found[index]);
+  const presence = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
+  return paths.filter((_, index) => presence[index]);
 }
 
 function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folder'): void {
@@ -63,8 +63,8 @@ function refusePath(path: string, boundary: WriteBoundary, type: 'file' | 'folde
 
 /** Throws if `folder` is a file, which even `force` does not replace. */
 async function refuseFile(folder: string, cwd: string): Promise<void> {
-  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
-  if (found === undefined || found.isDirectory()) return;
+  const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (stats === undefined || stats.isDirectory()) return;
   throw new StackError(`Nothing was written, because ${folder} is not a folder.`, {
     reason: 'invalid',
     remedy: 'Name a folder. It is created if it does not exist.',

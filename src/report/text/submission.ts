@@ -13,7 +13,7 @@ interface SubmissionView {
   readonly isDecided: boolean;
   readonly createdAt: string;
   /** The fields that the submitter set, each with the lines of its value. */
-  readonly stated: readonly (readonly [name: string, lines: readonly string[]])[];
+  readonly fields: readonly (readonly [name: string, lines: readonly string[]])[];
   readonly partTitle: string;
   readonly parts: readonly PartView[];
 }
@@ -33,7 +33,7 @@ export function createSubmissionView(kind: SubmittedKind, shown: JsonObject): Su
     status: quoteIfNeeded(toJsonText(shown[status.field])),
     isDecided: shown[status.field] === status.decided,
     createdAt: quoteIfNeeded(toJsonText(shown['created_at'])),
-    stated: kind.specFields.map(([name]) => [name, listLines(shown[name])]),
+    fields: kind.specFields.map(([name]) => [name, listLines(shown[name])]),
     partTitle: parts.title,
     parts: toJsonList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? createPartView(parts, part) : [])),
   };
@@ -53,7 +53,7 @@ export function renderSubmissionState({ id, status, partTitle, parts }: Submissi
 
 /** A submission with its parts as a table. */
 export function renderSubmissionText(view: SubmissionView, options: TextStyleOptions): string {
-  const facts = [['submitted', [view.createdAt]] as const, ...view.stated];
+  const facts = [['submitted', [view.createdAt]] as const, ...view.fields];
   return [
     createPainter(options.color)('strong', renderSubmissionState(view)),
     ...facts.flatMap(([label, lines]) => lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(9)}  ${line}`)),

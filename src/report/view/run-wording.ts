@@ -157,11 +157,11 @@ const RUN_TITLES: Readonly<Record<string, string>> = {
 
 /** The numbers of stacks that have changes, differences or findings. */
 function listContentCounts(parts: readonly StackReportPart[]): readonly string[] {
-  const found = Map.groupBy(
+  const groups = Map.groupBy(
     parts.flatMap(({ report }) => (hasReportContent(report) ? [CONTENTS[report.about]] : [])),
     (content) => content,
   );
-  return [...found].map(([content, { length }]) => `${length} with ${content}`);
+  return [...groups].map(([content, { length }]) => `${length} with ${content}`);
 }
 
 /** The noun for the content of a report. */
@@ -241,14 +241,14 @@ function listReportDangers({ report, isShown }: StackReportPart): readonly Dange
 /** The dangers of all stacks. The stack with the most severe danger comes first. */
 export function listStackDangers(parts: readonly StackReportPart[]): readonly StackTeamDangers[] {
   const byName = Map.groupBy(parts, ({ name }) => name);
-  const found = parts.flatMap((part, index): readonly StackTeamDangers[] => {
+  const dangers = parts.flatMap((part, index): readonly StackTeamDangers[] => {
     const { name } = part;
     // Omit the folder if no other stack has the name.
     const title = name !== '' && byName.get(name)?.length === 1 ? quoteIfNeeded(name) : formatStackTitle(part);
     const byTeam = Map.groupBy(listReportDangers(part), ({ team }) => team);
     return [...byTeam].map(([team, dangers]) => ({ index, title, team, dangers }));
   });
-  return found.toSorted((left, right) => computeRank(left) - computeRank(right));
+  return dangers.toSorted((left, right) => computeRank(left) - computeRank(right));
 }
 
 function computeRank({ dangers: [first] }: StackTeamDangers): number {

@@ -102,7 +102,7 @@ const EFFECTS = [
   'stack/open-transport',
   'stack/process-host',
   'explain/page-text',
-  'stack/run-plan',
+  'stack/choose-sinks',
   'stack/unused-patterns',
   'repository/commit-files',
   'repository/missing-manifests',

@@ -33,7 +33,7 @@ const STORY: readonly string[] = [
   'src/repository/select-stacks.ts',
   'src/cli/reconcile/{run-stacks,stacks-run,question,approvals,report-run,present-run}.ts',
   'src/run/{session,plan-stacks,apply-stacks,passes}.ts',
-  'src/stack/{stack,plan-live,run-plan,approval}.ts',
+  'src/stack/{stack,plan-live,choose-sinks,approval}.ts',
   'src/plan/{create-plan,decide-plan}.ts',
   'src/plan/compare/compare-plans.ts',
   'src/rehearse/rehearse.ts',

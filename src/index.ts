@@ -141,5 +141,11 @@ export { NotApprovedError } from './stack/approval.ts';
 
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
-export type { ApplyRunOptions } from './stack/run-plan.ts';
-export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, StackReads } from './stack/stack.ts';
+export type {
+  ApplyOptions,
+  ApplyRunOptions,
+  DriftOptions,
+  ExportStackOptions,
+  GetOptions,
+  StackReads,
+} from './stack/stack.ts';

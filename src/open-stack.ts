@@ -2,11 +2,12 @@ import type { TokenSinks } from './apply/token-sinks.ts';
 import type { ClientOptions } from './client/client.ts';
 import type { ManifestContent } from './manifest/source.ts';
 import { createSourceFiles } from './manifest/source-files.ts';
-import type { ApplyResult } from './model/outcome.ts';
+import { type ApplyResult, EMPTY_APPLY_RESULT } from './model/outcome.ts';
 import type { Plan } from './model/plan.ts';
 import type { TokenSettings } from './model/stack.ts';
 import type { FindTakingOverStack } from './model/stack-tree.ts';
 import type { Transport } from './model/transport.ts';
+import { StackError } from './model/user-errors.ts';
 import { rehearsePlan } from './rehearse/rehearse.ts';
 import { listMissingManifests } from './repository/missing-manifests.ts';
 import { findTokensInGit } from './repository/token-files.ts';
@@ -20,7 +21,6 @@ import { createAccount } from './stack/account.ts';
 import type { Host } from './stack/host.ts';
 import { createProcessHost, readVersion } from './stack/process-host.ts';
 import { readValidManifests } from './stack/read-manifests.ts';
-import { confirmWrites, EMPTY_APPLY_RESULT } from './stack/run-plan.ts';
 import {
   readManifestTrust,
   readSecretsNamedInEnvironment,
@@ -131,9 +131,9 @@ export function withApply(opened: OpenedStack, host: Host): Stack {
     apply: async (plan, options = {}) => {
       refuseToWriteUntrusted(host);
       for (const warning of await stack.removeTokenLeftovers()) options.onWarning?.(warning);
-      const comparison = stack.take(plan) ? undefined : await stack.compare(plan, options, APPROVED_PLAN);
+      const comparison = stack.useOnce(plan) ? undefined : await stack.compare(plan, options, APPROVED_PLAN);
       const shown = comparison?.after ?? plan;
-      stack.take(shown);
+      stack.useOnce(shown);
       const session: Session = { ...createSession(folder), opened, plan: shown, comparison, approvedBy: APPROVED_PLAN };
       const run = {
         sessions: [session],
@@ -143,8 +143,15 @@ export function withApply(opened: OpenedStack, host: Host): Stack {
         consentTo: () => options,
         planned: createPlannedResources(),
       };
-      const ask = options.confirm && (() => confirmWrites(options, shown.writes.length));
-      await applyStacks(run, { ask, start: () => ({ follow: () => options, end: () => undefined }) });
+      const { confirm } = options;
+      const ask = async (): Promise<void> => {
+        if ((await confirm?.(shown.writes.length)) !== true)
+          throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
+      };
+      await applyStacks(run, {
+        ask: confirm && ask,
+        start: () => ({ follow: () => options, end: () => undefined }),
+      });
       const refusal = createRefusalError(session, run);
       if (refusal !== undefined) throw refusal;
       return session.result ?? EMPTY_APPLY_RESULT;

@@ -100,3 +100,12 @@ export interface ApplyResult {
   readonly lookUps: number;
   readonly interrupted: boolean;
 }
+
+/** The result of an apply that had nothing to do. */
+export const EMPTY_APPLY_RESULT: ApplyResult = {
+  outcomes: [],
+  tokens: [],
+  diagnostics: [],
+  lookUps: 0,
+  interrupted: false,
+};

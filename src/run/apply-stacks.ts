@@ -8,7 +8,7 @@ import type { StackFolder } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 import { isDelete } from '../model/write.ts';
 import type { Account } from '../stack/account.ts';
-import type { ApplyRunOptions } from '../stack/run-plan.ts';
+import type { ApplyRunOptions } from '../stack/stack.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
 import { dividePlans, isPrune, type Passes, type PassStep } from './passes.ts';
 import { findRefusal, listReady, notePlan, planEachSession, type Run, type Session } from './session.ts';

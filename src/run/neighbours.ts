@@ -4,8 +4,9 @@ import { resolveLinks } from '../files/real-path.ts';
 import { searchUpward } from '../files/trusted-users.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift, UnownedResource } from '../model/drift.ts';
 import type { Locate } from '../model/place.ts';
-import type { StackFolder, StackTree, TakenOverResource } from '../model/stack-tree.ts';
+import { mayBeSameStack, type StackFolder, type StackTree, type TakenOverResource } from '../model/stack-tree.ts';
 import type { DesiredState } from '../model/state.ts';
 import { InvalidManifests } from '../model/user-errors.ts';
 import { isSubmodule } from '../repository/missing-manifests.ts';
@@ -139,4 +140,38 @@ function createUnreadWarning(file: string): Diagnostic {
     message: `${file} seems to contain a Stack, and its name cannot be read`,
     remedy: 'Correct the file: if that stack has the name of this one, each deletes what the other creates.',
   };
+}
+
+interface KnownStacks extends GivenConnection {
+  /** The stacks of the run, and of the rest of its repository. */
+  readonly tree: StackTree;
+}
+
+/**
+ * Creates a function that says of each live resource with the mark of another stack whether that stack is not in this
+ * repository. Several repositories may share an account, so that is no drift.
+ */
+export function createAbsentStackNotes(known: KnownStacks, host: Host): (drift: Drift) => Drift {
+  let whole: readonly StackFolder[] | undefined;
+  const listWhole = (): readonly StackFolder[] => {
+    whole ??= listStacksOfRepository(known, host);
+    return whole;
+  };
+  return (drift) => {
+    const serviceId = toServiceId(drift.baseUrl, host);
+    const hasStack = (stacks: readonly StackFolder[], name: string): boolean =>
+      stacks.some((one) => mayBeSameStack(one, { name, serviceId }));
+    const unowned = drift.unowned.map((one): UnownedResource => {
+      const { stack } = one;
+      const isHere = stack === undefined || hasStack(known.tree.stacks, stack) || hasStack(listWhole(), stack);
+      return isHere ? one : { ...one, absence: 'not-here' };
+    });
+    return { ...drift, unowned };
+  };
+}
+
+/** Lists the stacks of the repository around the stacks of a run. */
+export function listStacksOfRepository(known: KnownStacks, host: Host): readonly StackFolder[] {
+  const top = findRepository(resolve(host.cwd, known.tree.root), host);
+  return top === undefined ? [] : readTreeAround(top, known, host).stacks;
 }

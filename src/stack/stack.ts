@@ -1,16 +1,19 @@
 import type { AcceptResult } from '../accept/accept-drift.ts';
-import type { StartedApply } from '../apply/apply.ts';
+import { StartedApply } from '../apply/apply.ts';
 import { removeTokenLeftovers } from '../apply/token-leftovers.ts';
 import type { Client } from '../client/client.ts';
 import type { ExportResult } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift, StackInventory } from '../model/drift.ts';
 import { assertDefined } from '../model/errors.ts';
-import { readCiJobLinks } from '../model/pipeline.ts';
+import type { ApplyEvent } from '../model/outcome.ts';
+import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan, PlanComparison } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
 import { StackError } from '../model/user-errors.ts';
+import type { WriteId } from '../model/write.ts';
 import { computeDrift } from '../plan/compute-drift.ts';
 import { createInventoryRequest, createStackInventory } from '../plan/inventory.ts';
 import type { Surroundings } from '../plan/plan-input.ts';
@@ -19,6 +22,7 @@ import type { ServiceSettings } from '../settings/table.ts';
 import { type AcceptOptions, acceptLive } from './accept.ts';
 import type { Account } from './account.ts';
 import { compareWithApproval, type NamedPlan, type PlanWithEvidence, refuseUnusableApproval } from './approval.ts';
+import { addTokensInGit, chooseTokenSinks, listCommandVariables, refuseSecretsInSinks } from './choose-sinks.ts';
 import {
   type AttachableResource,
   exportResources,
@@ -30,15 +34,6 @@ import type { Host } from './host.ts';
 import { createCheckedLivePlan, type PlanContents, type PlanOptions, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 import { restoreRedactedTexts } from './redacted-texts.ts';
-import {
-  type ApplyRunOptions,
-  addTokensInGit,
-  chooseTokenSinks,
-  listCommandVariables,
-  openApply,
-  type PlanToApply,
-  refuseSecretsInSinks,
-} from './run-plan.ts';
 
 /** The manifests of one stack, with a connection to its service. Plans them, and compares them with the live state. */
 export interface StackReads extends AsyncDisposable {
@@ -84,6 +79,29 @@ export interface StackReads extends AsyncDisposable {
   readonly export: (options?: ExportStackOptions) => Promise<ExportResult>;
   /** Closes connections. The embedded server saves its data. */
   readonly close: () => Promise<void>;
+}
+
+/** Callbacks of an apply, and options for its requests. */
+export interface ApplyRunOptions {
+  readonly onEvent?: (event: ApplyEvent) => void;
+  /** Called with each warning, such as that other users can read a token sink. */
+  readonly onWarning?: (message: string) => void;
+  /** Called with each sentence that a user should see before tokens are delivered, such as what decides where they go. */
+  readonly onNote?: (message: string) => void;
+  /**
+   * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
+   * true. After consent, the plan is made and compared once more. Default: nothing is asked.
+   */
+  readonly confirm?: (writes: number) => boolean | Promise<boolean>;
+  /** Called right before the first write, with the plan that is applied. */
+  readonly onStart?: (plan: Plan) => void;
+  /**
+   * For each External whose id was unknown when the plan was made, maps its address to the id of the other stack's
+   * resource.
+   */
+  readonly ids?: ReadonlyMap<string, string>;
+  /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
+  readonly signal?: AbortSignal;
 }
 
 /** Options, consents and callbacks of an apply. */
@@ -140,7 +158,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     plan: async (options = {}) => planner.plan(options),
     compare: async (approved, options = {}, name = APPROVED_PLAN) =>
       planner.compareApproved({ plan: approved, name }, options),
-    take: planner.take,
+    useOnce: planner.useOnce,
     planAgain: planner.planAgain,
     prepareApply: (plan) => prepareApply(run, plan),
     removeTokenLeftovers: async () =>
@@ -180,7 +198,7 @@ export const APPROVED_PLAN = 'the approved plan';
 /** A stack that a run plans and applies. */
 export interface RunnableStack extends StackReads {
   /** Whether this object made a plan that was not applied yet. From now on, the plan counts as applied. */
-  readonly take: (plan: Plan) => boolean;
+  readonly useOnce: (plan: Plan) => boolean;
   /** Makes a plan once more, with the options that it was made with, and compares the two. */
   readonly planAgain: (plan: Plan) => Promise<PlanComparison>;
   /** Prepares the apply of a plan. Rejects if it needs an unknown secret. Called before the user is asked. */
@@ -189,15 +207,18 @@ export interface RunnableStack extends StackReads {
   readonly removeTokenLeftovers: () => Promise<readonly string[]>;
 }
 
+interface ApplyToStart extends ApplyRunOptions {
+  readonly plan: Plan;
+  /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
+  readonly afterOthers?: ReadonlySet<WriteId> | undefined;
+}
+
 /** The apply of a plan, before its first write. */
 export interface PreparedApply {
   /** Rejects if a token of the plan could not be rescued. Called before the first write of any stack of the run. */
   readonly testRescue: () => Promise<void>;
   /** Starts the apply. `plan`: the plan that was prepared, or one that is the same. */
-  readonly start: (
-    client: Client,
-    options: ApplyOptions & Pick<PlanToApply, 'plan' | 'afterOthers'>,
-  ) => Promise<StartedApply>;
+  readonly start: (client: Client, options: ApplyToStart) => Promise<StartedApply>;
 }
 
 async function prepareApply({ parts, host }: Run, shown: Plan): Promise<PreparedApply> {
@@ -205,9 +226,19 @@ async function prepareApply({ parts, host }: Run, shown: Plan): Promise<Prepared
   const { conflictTimeout: conflictMs } = parts.settings;
   return {
     testRescue: chosen.testRescue,
-    start: async (client, { plan, afterOthers, ids = new Map(), ...options }) => {
+    start: async (client, { plan, afterOthers, ids = new Map(), onNote, onWarning, onStart, ...options }) => {
+      const { onEvent = () => undefined, signal = new AbortController().signal } = options;
       refuseAwaited(plan, ids);
-      return openApply(client, { plan, chosen, conflictMs, ids, afterOthers }, options, host);
+      if (chosen.note !== undefined) onNote?.(chosen.note);
+      for (const warning of await chosen.test()) onWarning?.(warning);
+      signal.throwIfAborted();
+      onStart?.(plan);
+      return new StartedApply(plan, {
+        ...{ client, sinks: chosen.sinks, onEvent, signal, ids, conflictMs, afterOthers },
+        now: () => toServiceTime(host.now(), client.clockSkew()),
+        sleep: host.sleep,
+        by: describePipeline(readCiJobLinks(host.env)),
+      });
     },
   };
 }
@@ -217,7 +248,7 @@ interface Planner {
   readonly createRequest: (options: PlanOptions) => PlanRequest;
   readonly plan: (options: PlanOptions) => Promise<Plan>;
   readonly compareApproved: (approved: NamedPlan, options: PlanOptions) => Promise<PlanComparison>;
-  readonly take: (plan: Plan) => boolean;
+  readonly useOnce: (plan: Plan) => boolean;
   readonly planAgain: (plan: Plan) => Promise<PlanComparison>;
 }
 
@@ -268,7 +299,7 @@ function createPlanner({ parts, account, host }: Run): Planner {
       refuseUnusableApproval({ ...approved, plan }, { stack: state.stack.name, version, ...place });
       return compare(approved.plan, options);
     },
-    take: (plan) => {
+    useOnce: (plan) => {
       const isNew = made.has(plan) && !used.has(plan);
       used.add(plan);
       return isNew;

@@ -136,19 +136,23 @@ const HERE = [
   ['cli/reconcile/question.ts', 'Edgewise cannot ask', 'a plan asks nothing'],
   ['cli/reconcile/question.ts', 'Declined', 'a plan asks nothing'],
   ['cli/reconcile/question.ts', 'This apply takes over', 'without an answer, as the plan without consent'],
-  ['stack/run-plan.ts', 'Declined', 'a plan asks nothing'],
-  ['stack/run-plan.ts', 'new Set(found.map', 'a plan may be made without the secrets; each is a line of the plan'],
+  ['open-stack.ts', 'Declined', 'a plan asks nothing'],
+  ['stack/choose-sinks.ts', 'new Set(found.map', 'a plan may be made without the secrets; each is a line of the plan'],
   [
-    'stack/run-plan.ts',
+    'stack/choose-sinks.ts',
     'could not be saved either',
     'a plan is made elsewhere than its apply: the folder of rescued tokens',
   ],
   [
-    'stack/run-plan.ts',
+    'stack/choose-sinks.ts',
     '...found.flatMap(({ remedy }) => remedy ?? [])',
     'git said so since the plan; a plan has it as an error',
   ],
-  ['stack/run-plan.ts', 'The token sink does not work', 'a plan is made elsewhere than its apply: a folder, a program'],
+  [
+    'stack/choose-sinks.ts',
+    'The token sink does not work',
+    'a plan is made elsewhere than its apply: a folder, a program',
+  ],
   ['stack/stack.ts', 'first. Nothing was written', 'the other stack was to be created before, in the same run'],
   ['run/apply-stacks.ts', 'the service could not be reached', 'a failure of the apply of another stack'],
   ['run/apply-stacks.ts', 'did not succeed', 'a failure of the apply of another stack'],
@@ -157,15 +161,15 @@ const HERE = [
 
 /** The other refusals in these files, by the start of their messages. A plan ends with their exit code too. */
 const IN_BOTH = [
-  ['stack/run-plan.ts', 'mutually exclusive', 'two token sinks'],
-  ['stack/run-plan.ts', 'The token sink contains', 'a secret in the settings of a token sink'],
+  ['stack/choose-sinks.ts', 'mutually exclusive', 'two token sinks'],
+  ['stack/choose-sinks.ts', 'The token sink contains', 'a secret in the settings of a token sink'],
   ['run/session.ts', "new StackError(message, { reason: 'refused'", 'more deletes than the guard allows'],
   ['run/session.ts', 'new InvalidManifests(refusal.plan.diagnostics)', 'no token sink'],
   ['stack/stack.ts', 'No resource with modules', 'export only'],
 ] as const;
 
 const FILES = [
-  ...['stack/run-plan.ts', 'stack/stack.ts', 'cli/reconcile/question.ts'],
+  ...['stack/choose-sinks.ts', 'stack/stack.ts', 'cli/reconcile/question.ts'],
   ...['run/session.ts', 'run/apply-stacks.ts'],
 ];
 

@@ -432,8 +432,8 @@ export const BROKEN_PROMISES = {
   },
   'a conflict of the Stack is waited for as long as by default': {
     file: 'src/stack/stack.ts',
-    from: 'chosen, conflictMs, ids',
-    to: 'chosen, conflictMs: 60_000, ids',
+    from: 'ids, conflictMs, afterOthers',
+    to: 'ids, conflictMs: 60_000, afterOthers',
     test: 'cli/failed-writes',
     title: 'is waited for as long as the Stack sets, while other writes continue',
   },

@@ -3,8 +3,8 @@ import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '.
 import { escapePath } from '../../model/shell-words.ts';
 import { getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
+import type { TokenFlags } from '../../stack/choose-sinks.ts';
 import { hasPlanErrors } from '../../stack/plan-live.ts';
-import type { TokenFlags } from '../../stack/run-plan.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers, what it may do, and where it is made. */

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared } from '../../model/drift.ts';
 import { assertDefined, assertNever } from '../../model/errors.ts';
+import { EMPTY_APPLY_RESULT } from '../../model/outcome.ts';
 import { isIncomplete, type Plan, type PlanComparison } from '../../model/plan.ts';
 import { listBlockingViolations } from '../../plan/guard.ts';
 import type {
@@ -14,7 +15,6 @@ import type {
 import { formatStackSelectionSummary } from '../../report/view/run-wording.ts';
 import { findPlan, findRefusal, type Session, SHOWN_PLAN } from '../../run/session.ts';
 import { addExchangeViolations } from '../../run/value-exchanges.ts';
-import { EMPTY_APPLY_RESULT } from '../../stack/run-plan.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import { exitCodeOfApply, exitCodeOfPlan } from './plan-flags.ts';

@@ -13,10 +13,9 @@ import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, StackReportPart } from '../../report/report.ts';
 import { numberReport } from '../../report/view/redact.ts';
-import { createAbsentStackNotes } from '../../run/absent-stacks.ts';
 import { applyStacks } from '../../run/apply-stacks.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
-import { findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
+import { createAbsentStackNotes, findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
 import { createOtherStacksLookUps, noteConflicts, noteExchanges, planStacks } from '../../run/plan-stacks.ts';
 import {
   findRefusal,

@@ -1,15 +1,10 @@
 import { tmpdir } from 'node:os';
-import { StartedApply } from '../apply/apply.ts';
 import { createRescueFolder, listTokenFolders, type NewCredential, type TokenInGit } from '../apply/token-files.ts';
 import { createTokenSinks, type NamedCredential, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
-import type { Client } from '../client/client.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { withoutKeyAndTokenVariables } from '../model/api-key.ts';
-import { toServiceTime } from '../model/clock.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined, getErrorMessage } from '../model/errors.ts';
-import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
-import { describePipeline, readCiJobLinks } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import { NO_OP_SECRET_REDACTOR, withoutSecretVariables } from '../model/secrets.ts';
 import {
@@ -22,81 +17,9 @@ import {
 import type { DesiredState } from '../model/state.ts';
 import { formatTokenVariables, listTokenVariables } from '../model/token-variables.ts';
 import { StackError } from '../model/user-errors.ts';
-import { type CreateWrite, isCreate, type Write, type WriteId } from '../model/write.ts';
+import { type CreateWrite, isCreate, type Write } from '../model/write.ts';
 import { listUnknownSecrets } from '../plan/unknown-secrets.ts';
 import type { Host } from './host.ts';
-
-/** Callbacks of an apply, and options for its requests. */
-export interface ApplyRunOptions {
-  readonly onEvent?: (event: ApplyEvent) => void;
-  /** Called with each warning, such as that other users can read a token sink. */
-  readonly onWarning?: (message: string) => void;
-  /** Called with each sentence that a user should see before tokens are delivered, such as what decides where they go. */
-  readonly onNote?: (message: string) => void;
-  /**
-   * Asks for consent before the first write, after the token sinks are chosen. Consent is refused unless the result is
-   * true. After consent, the plan is made and compared once more. Default: nothing is asked.
-   */
-  readonly confirm?: (writes: number) => boolean | Promise<boolean>;
-  /** Called right before the first write, with the plan that is applied. */
-  readonly onStart?: (plan: Plan) => void;
-  /**
-   * For each External whose id was unknown when the plan was made, maps its address to the id of the other stack's
-   * resource.
-   */
-  readonly ids?: ReadonlyMap<string, string>;
-  /** When aborted, no new write starts. Running writes finish, and the result lists the skipped writes. */
-  readonly signal?: AbortSignal;
-}
-
-export interface PlanToApply {
-  readonly plan: Plan;
-  /** How long a write is tried again after a conflict (409) that may pass, in milliseconds. */
-  readonly conflictMs: number;
-  /** The token sinks, chosen for this plan. */
-  readonly chosen: ChosenSinks;
-  /** The ids of resources of other stacks that the plan waits for, by the address of the `External`. */
-  readonly ids: ReadonlyMap<string, string>;
-  /** Writes that follow writes of other stacks, which may free what they claim. Default: none. */
-  readonly afterOthers?: ReadonlySet<WriteId> | undefined;
-}
-
-export const EMPTY_APPLY_RESULT: ApplyResult = {
-  outcomes: [],
-  tokens: [],
-  diagnostics: [],
-  lookUps: 0,
-  interrupted: false,
-};
-
-/**
- * Starts the apply of a plan, after a test of its token sinks. Rejects if one of them fails; then nothing is written. The
- * caller must have checked that no violation blocks the plan.
- */
-export async function openApply(
-  client: Client,
-  { plan, chosen, conflictMs, ids, afterOthers }: PlanToApply,
-  options: ApplyRunOptions,
-  host: Host,
-): Promise<StartedApply> {
-  const { onEvent = () => undefined, signal = new AbortController().signal } = options;
-  if (chosen.note !== undefined) options.onNote?.(chosen.note);
-  for (const warning of await chosen.test()) options.onWarning?.(warning);
-  signal.throwIfAborted();
-  options.onStart?.(plan);
-  return new StartedApply(plan, {
-    client,
-    sinks: chosen.sinks,
-    onEvent,
-    signal,
-    ids,
-    now: () => toServiceTime(host.now(), client.clockSkew()),
-    sleep: host.sleep,
-    by: describePipeline(readCiJobLinks(host.env)),
-    conflictMs,
-    afterOthers,
-  });
-}
 
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
 function refuseUnknownSecrets(writes: readonly Write[]): void {
@@ -107,12 +30,6 @@ function refuseUnknownSecrets(writes: readonly Write[]): void {
     reason: 'invalid',
     remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--secret ${name}`).join(' ')}. Nothing was written.`,
   });
-}
-
-/** Asks for consent, if the caller wants to. Throws if consent is refused. */
-export async function confirmWrites({ confirm: ask }: ApplyRunOptions, writes: number): Promise<void> {
-  if (ask === undefined || (await ask(writes)) === true) return;
-  throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
 }
 
 /** Flags for the token sink, which take precedence over the Stack. */

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ import { parseAst } from 'vite';
 import { openCallMutants } from './call-mutants.ts';
 import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
 import { copyCheckout } from './pack.ts';
-import { type CallRange, findReachingTests } from './reaching-tests.ts';
+import { type CallRange, findReachingTests, type ReachingTest } from './reaching-tests.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
@@ -189,31 +189,35 @@ interface Killer {
 }
 
 /**
- * Returns what notices a mutant; `undefined` if it survives. `reaching`: the test files that reach the broken call, which come first, those of its
- * own rooms before the others. `undefined`: unknown, also whether it compiles.
+ * Returns what notices a mutant; `undefined` if it survives. `reaching`: the test files that reach the broken call, which come first. `undefined`:
+ * unknown, also whether it compiles.
  */
 async function findKiller(
   checkout: string,
   { mutant, rooms }: DrawnMutant,
-  reaching: ReadonlySet<string> | undefined,
+  reaching: readonly ReachingTest[] | undefined,
 ): Promise<Killer | undefined> {
   const path = join(checkout, mutant.file);
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, applyMutant(source, mutant));
   const build = async (): Promise<string | undefined> => ((await failsToBuild(checkout)) ? 'the build' : undefined);
-  const test = (args: readonly string[], timeoutMs: number) => findFailingTest(checkout, args, timeoutMs);
-  const testFast = async (files: readonly string[], timeoutMs: number) =>
-    files.length === 0 ? undefined : test(['--project', 'fast', '--passWithNoTests', ...files], timeoutMs);
+  const test = (args: readonly string[], timeoutMs: number) =>
+    findFailingTest(checkout, ['--maxWorkers=1', ...args], timeoutMs);
+  const testFast = (files: readonly string[], timeoutMs: number) =>
+    test(['--project', 'fast', '--passWithNoTests', ...files], timeoutMs);
   const folders = rooms.map((room) => `test/${room}/`);
-  const isOfRooms = (file: string): boolean => folders.some((folder) => file.startsWith(folder));
-  const [own = [], others = []] = [true, false].map((is) =>
-    [...(reaching ?? [])].filter((file) => isOfRooms(file) === is),
-  );
+  const testReaching = async (tests: readonly ReachingTest[]): Promise<string | undefined> => {
+    for (const files of groupByTime(tests, folders)) {
+      const found = await testFast(files, ALL_MS);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
   try {
     const early =
       reaching === undefined
         ? ((await build()) ?? (await testFast(folders, ROOM_MS)))
-        : ((await testFast(own, ALL_MS)) ?? (await testFast(others, ALL_MS)) ?? (await build()));
+        : ((await testReaching(reaching)) ?? (await build()));
     // What does not reach a call can't notice it; which calls the installed program makes is not recorded.
     const found = early ?? (await test(reaching === undefined ? NPM_TEST : INSTALLED, ALL_MS));
     if (found !== undefined) return { test: found, isInAll: false };
@@ -222,6 +226,28 @@ async function findKiller(
   } finally {
     writeFileSync(path, source);
   }
+}
+
+/** The time of the first group of test files, and how much longer each later one takes. */
+const [FIRST_GROUP_MS, GROWTH] = [5000, 4];
+
+/** Groups test files so that the first group is short and each takes longer than the one before. The tests of the own rooms come earlier. */
+function groupByTime(tests: readonly ReachingTest[], folders: readonly string[]): readonly (readonly string[])[] {
+  const isOwn = (file: string): boolean => folders.some((folder) => file.startsWith(folder));
+  const weighted = tests.map(({ file, durationMs }) => ({ file, ms: isOwn(file) ? durationMs / GROWTH : durationMs }));
+  const groups: string[][] = [];
+  let mostMs = 0;
+  let leftMs = 0;
+  for (const { file, ms } of weighted.sort((a, b) => a.ms - b.ms)) {
+    if (leftMs <= 0) {
+      mostMs = mostMs === 0 ? FIRST_GROUP_MS : mostMs * GROWTH;
+      leftMs = mostMs;
+      groups.push([]);
+    }
+    groups.at(-1)?.push(file);
+    leftMs -= ms;
+  }
+  return groups;
 }
 
 async function failsToBuild(checkout: string): Promise<boolean> {
@@ -249,6 +275,9 @@ async function findFailingTest(
   const { failed, stdout } = await runProgram(words, checkout, timeoutMs);
   return failed ? (/^ *(?:FAIL|×) +(.*)/m.exec(stdout)?.[1] ?? 'a timeout') : undefined;
 }
+
+/** So many mutants are tested at the same time, each in a checkout of its own and with one worker. */
+const MOST_AT_ONCE = 4;
 
 /** A line of the file of results. Without `killer`, the mutant survived. */
 interface Result extends Pick<Mutant, 'file' | 'line' | 'from' | 'to'> {
@@ -325,31 +354,38 @@ async function testMutants(): Promise<void> {
   const isNoticed = ({ mutant }: DrawnMutant) =>
     noticed.some((one) => isSameMutant(one, mutant) && one.line === mutant.line);
   const { true: before = [], false: left = [] } = Object.groupBy(mutants, (drawn) => `${isNoticed(drawn)}` as const);
-  const checkout = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
+  const checkouts = Array.from({ length: Math.min(availableParallelism(), MOST_AT_ONCE) }, (_, index) =>
+    join(folder, String(index)),
+  );
+  const [first = folder] = checkouts;
   const counts = { 'npm test': 0, 'test:all': 0, nothing: 0 };
   const count = (killer: Killer | undefined): void => {
     counts[killer === undefined ? 'nothing' : killer.isInAll ? 'test:all' : 'npm test'] += 1;
   };
   for (const { mutant } of before) count(noticed.find((one) => isSameMutant(one, mutant))?.killer);
   try {
-    createCheckout(checkout);
-    const failing = (await failsToBuild(checkout)) ? 'the build' : await findFailingTest(checkout, NPM_TEST, ALL_MS);
+    for (const checkout of checkouts) createCheckout(checkout);
+    const failing = (await failsToBuild(first)) ? 'the build' : await findFailingTest(first, NPM_TEST, ALL_MS);
     if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
     const calls = left.flatMap(({ call }) => call ?? []);
-    const reaching = calls.length === 0 ? [] : await findReachingTests(checkout, calls, () => runFastTests(checkout));
-    for (const drawn of left) {
-      console.log(formatMutant(drawn));
-      const killer = await findKiller(checkout, drawn, drawn.call && reaching[calls.indexOf(drawn.call)]);
-      count(killer);
-      const { file, line, from, to } = drawn.mutant;
-      const result: Result = { file, line, from, to, killer };
-      if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
-      console.log(
-        killer === undefined ? '  SURVIVED' : `  killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`,
-      );
-    }
+    const reaching = calls.length === 0 ? [] : await findReachingTests(first, calls, () => runFastTests(first));
+    const waiting = [...left];
+    const testIn = async (checkout: string): Promise<void> => {
+      for (let drawn = waiting.shift(); drawn !== undefined; drawn = waiting.shift()) {
+        const killer = await findKiller(checkout, drawn, drawn.call && reaching[calls.indexOf(drawn.call)]);
+        count(killer);
+        const { file, line, from, to } = drawn.mutant;
+        const result: Result = { file, line, from, to, killer };
+        if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
+        const end =
+          killer === undefined ? 'SURVIVED' : `killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`;
+        console.log(`${formatMutant(drawn)}\n  ${end}`);
+      }
+    };
+    await Promise.all(checkouts.map(testIn));
   } finally {
-    rmSync(checkout, { recursive: true });
+    rmSync(folder, { recursive: true });
   }
   const { 'npm test': byTest, 'test:all': byAll, nothing } = counts;
   console.log(

@@ -14,7 +14,13 @@ export interface CallRange {
   readonly end: number;
 }
 
-/** Made by `recordReached` in the checkout: a line for each call that a test file makes, `CALL TEST-FILE`. */
+/** A test file that reaches a call, and how long it took when that was recorded. */
+export interface ReachingTest {
+  readonly file: string;
+  readonly durationMs: number;
+}
+
+/** Made in the checkout by the recorder: a line for each call that a test file makes, `CALL DURATION-MS TEST-FILE`. */
 const RECORD = 'reached-calls.txt';
 
 /** Added to the setup of the tests in the checkout. A call of a module that is imported counts for the test file that imports it first. */
@@ -22,10 +28,12 @@ const RECORDER = `
 import { appendFileSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 const edgewiseTest = expect.getState().testPath;
+const edgewiseStart = performance.now();
 const edgewiseReached = new Set();
 globalThis.edgewiseReached = (call) => edgewiseReached.add(call);
 afterAll(() => {
-  for (const call of edgewiseReached) appendFileSync(${JSON.stringify(RECORD)}, call + ' ' + edgewiseTest + '\\n');
+  const rest = ' ' + Math.ceil(performance.now() - edgewiseStart) + ' ' + edgewiseTest + '\\n';
+  for (const call of edgewiseReached) appendFileSync(${JSON.stringify(RECORD)}, call + rest);
 });
 `;
 
@@ -37,7 +45,7 @@ export async function findReachingTests(
   checkout: string,
   calls: readonly CallRange[],
   runTests: () => Promise<unknown>,
-): Promise<readonly ReadonlySet<string>[]> {
+): Promise<readonly (readonly ReachingTest[])[]> {
   const numbered = calls.map((call, number) => ({ ...call, number }));
   const setup = join(checkout, 'test/setup.ts');
   const originals = new Map(
@@ -52,10 +60,10 @@ export async function findReachingTests(
     appendFileSync(setup, RECORDER);
     await runTests();
     const lines = existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : [];
-    const found = calls.map(() => new Set<string>());
+    const found = calls.map((): ReachingTest[] => []);
     for (const line of lines) {
-      const [number = '', ...path] = line.split(' ');
-      found[Number(number)]?.add(relative(checkout, path.join(' ')));
+      const [number = '', duration = '', ...path] = line.split(' ');
+      found[Number(number)]?.push({ file: relative(checkout, path.join(' ')), durationMs: Number(duration) });
     }
     return found;
   } finally {

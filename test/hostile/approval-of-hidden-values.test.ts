@@ -149,11 +149,12 @@ function toSpelled({
   owner = `team-${PIN}`,
 }: Spelled = {}): string {
   const headers = { add: { 'x-api-key': header, [key]: 'value' } };
+  const lifecycle = { lifecycle: { ignore: [`metadata.${key}`] } };
   const stack = STACK.replace('name: test', 'name: test\nspec: { owner_label: team }');
   const labelled = (text: string) => text.replace('"metadata":{', `"metadata":{"labels":{"team":"${owner}"},`);
   return [
     stack,
-    labelled(toManifest('WeightedBackend', name, { description, backends: { [BACKEND]: weight } })),
+    labelled(toManifest('WeightedBackend', name, { description, backends: { [BACKEND]: weight } }, lifecycle)),
     toManifest('TCPEdge', 'shop', { backend: { backend_id: `WeightedBackend/${name}` } }),
     toManifest('HTTPSEdgeRoute', 'checkout', { edge_id: EDGE, id: ROUTE, request_headers: headers }),
   ].join('');

@@ -192,7 +192,7 @@ function listMutantsOfCall(call: CallToOtherFile, checker: Checker): readonly Ca
         : listArgumentsLike(node, type, checker).map((argument) => replace(whole, textOf(argument))),
     'drops its result':
       statement !== undefined || isVoid ? [] : neutral.map((value) => replace(whole, `(${textOf(whole)}, ${value})`)),
-    'swaps two arguments': listSwaps(node, checker).map(([left, right]) => ({
+    'swaps two arguments': listSwaps(call, checker).map(([left, right]) => ({
       start: left.getStart(),
       end: right.end,
       to: `${textOf(right)}${source.slice(left.end, right.getStart())}${textOf(left)}`,
@@ -236,8 +236,12 @@ function listArgumentsLike(node: CallExpression, type: Type, checker: Checker): 
   });
 }
 
-/** Lists the pairs of arguments of which each fits in the place of the other. */
-function listSwaps(node: CallExpression, checker: Checker): readonly (readonly [Expression, Expression])[] {
+/** Lists the pairs of arguments of which each fits in the place of the other, unless the function is symmetrical. */
+function listSwaps(
+  { node, callee }: CallToOtherFile,
+  checker: Checker,
+): readonly (readonly [Expression, Expression])[] {
+  if (/\bSymmetrical\b/.test(checker.getDocumentationCommentOfSymbol(callee))) return [];
   const plain = node.arguments.filter((argument) => !isSpreadElement(argument));
   return plain.flatMap((left, index) =>
     plain.slice(index + 1).flatMap((right): readonly (readonly [Expression, Expression])[] => {

@@ -1,4 +1,4 @@
-import { findMember, isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { findMember, isJsonObject, type Json, toJsonList } from '../model/json.ts';
 
 /**
  * The ids in the responses to GETs, in the order in which they first appeared. An id that a response contained before a
@@ -14,9 +14,7 @@ export class ReadIds {
 
   /** Records the id of a resource, or the ids of the resources in a list. */
   note(json: Json | undefined): void {
-    const inner = isJsonObject(json)
-      ? [json, ...Object.values(json).flatMap((value) => (isJsonArray(value) ? value : []))]
-      : [];
+    const inner = isJsonObject(json) ? [json, ...Object.values(json).flatMap(toJsonList)] : [];
     for (const one of inner) {
       const id = findMember(one, 'id');
       if (typeof id === 'string' && !this.#order.has(id)) this.#order.set(id, this.#order.size);

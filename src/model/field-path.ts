@@ -11,7 +11,7 @@ export function formatPath(path: FieldPath): string {
     .join('');
 }
 
-/** Whether two paths are equal, or one of them is the beginning of the other. */
+/** Whether two paths are equal, or one of them is the beginning of the other. Symmetrical. */
 export function pathsOverlap(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);

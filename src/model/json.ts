@@ -60,7 +60,7 @@ export function hashSha256(data: string | Uint8Array, encoding: 'base64' | 'base
   return hash('sha256', data, encoding);
 }
 
-/** Whether two JSON values are equal. The order of keys does not matter. */
+/** Whether two JSON values are equal. The order of keys does not matter. Symmetrical. */
 export function isSameJson(left: Json, right: Json): boolean {
   if (left === right) return true;
   if (isConcealed(left) || isConcealed(right))

@@ -178,7 +178,7 @@ const MARK_MEMBERS = Object.keys(COMPARED_IN) as readonly (keyof Mark)[]; // `Ob
 /** The members of a mark, or of its draft. */
 type ComparedMark = { readonly [Member in keyof Mark]?: Json | undefined };
 
-/** Whether two marks are equal in all members that count in the comparison. Two absent marks are equal. */
+/** Whether two marks are equal in all members that count in the comparison. Two absent marks are equal. Symmetrical. */
 export function isEqualMark(
   left: ComparedMark | undefined,
   right: ComparedMark | undefined,

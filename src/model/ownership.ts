@@ -23,12 +23,12 @@ export function hasMarkOf({ mark }: { readonly mark?: Mark | undefined }, { stac
   return mark?.stack === stack && mark.name === name;
 }
 
-/** Whether two marked resources belong to one stack. */
+/** Whether two marked resources belong to one stack. Symmetrical. */
 export function isOfSameStack({ mark }: Pick<LiveResource, 'mark'>, other: Pick<LiveResource, 'mark'>): boolean {
   return mark !== undefined && mark.stack === other.mark?.stack;
 }
 
-/** Whether the marks of two resources have one name. */
+/** Whether the marks of two resources have one name. Symmetrical. */
 export function isOfSameName({ mark }: Pick<LiveResource, 'mark'>, other: Pick<LiveResource, 'mark'>): boolean {
   return mark !== undefined && mark.name === other.mark?.name;
 }

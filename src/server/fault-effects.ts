@@ -88,7 +88,7 @@ export async function answerWithFault(chosen: ChosenFault<NonLatencyRule>, scene
     case 'late_release':
       return releaseLate(chosen.random, rule, scene);
     case 'stale':
-      return goBack(rule, scene);
+      return scene.before(rule)(scene.request);
     default:
       return assertNever(rule);
   }
@@ -259,17 +259,6 @@ async function releaseLate(
 function pickMs(ms: LateReleaseRule['ms'], random: ChosenFault['random'], purpose: string): number {
   const { from, to } = parseNumberRangeOrEmpty(ms);
   return Math.round(from + (to - from) * random(purpose));
-}
-
-/**
- * Responds from an earlier state of the server. If the request fails in that state, responds from the current state.
- */
-async function goBack(
-  ago: Parameters<FaultContext['before']>[0],
-  { request, forward, before }: FaultContext,
-): Promise<HttpResponse> {
-  const past = await before(ago)(request);
-  return isJsonObject(readJson(past)) ? past : forward(request);
 }
 
 /** Parses the body of a successful response. `undefined` for a failure, and for a body that is not JSON. */

@@ -1,7 +1,7 @@
 import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import { assertNever, InvariantError } from '../model/errors.ts';
 import type { UncodedFinding } from '../model/finding.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { assertJsonObject, isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Environment } from '../model/pipeline.ts';
 import type { SettingsLayer } from '../model/stack.ts';
 import type { FieldPath } from '../model/state.ts';
@@ -88,8 +88,7 @@ export function listMembersInLayers(
   path: FieldPath,
   layers: readonly Pick<SettingsLayer, 'spec'>[],
 ): readonly string[] {
-  const values = layers.map(({ spec }) => getAt(spec, path) ?? {});
-  return [...new Set(values.flatMap((members) => (isJsonObject(members) ? Object.keys(members) : [])))];
+  return [...new Set(layers.flatMap(({ spec }) => Object.keys(assertJsonObject(getAt(spec, path) ?? {}))))];
 }
 
 /** Returns the default of a setting, as in a document. `baseUrl`: the service of the run, if it is known. */

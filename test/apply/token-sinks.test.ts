@@ -148,6 +148,11 @@ describe('a token folder', () => {
     for (let time = 0; time < 2; time += 1) expect(await sinks.find('agent')?.test()).toEqual([]);
   });
 
+  it('fails its check if nothing can be written to it, whatever the files will be called', async () => {
+    const { sinks } = await createSinks({ default: { directory: '/proc', file: '{id}.token' } });
+    await expect(sinks.find('agent')?.test([AGENT])).rejects.toThrow('/proc');
+  });
+
   it('fails its check if it is a file, which is not changed', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: 'taken' } });
     await writeFile(join(folder, 'taken'), 'kept');

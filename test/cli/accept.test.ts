@@ -152,6 +152,14 @@ describe('accept', () => {
     },
   );
 
+  it('keeps a list of one member without brackets', async () => {
+    const text = `${STACK}${toEdgeText('policy: { inbound: { actions: { type: log, config: { metadata: { a: b } } } } }')}`;
+    const action = { type: 'log', config: { metadata: { a: 'c' } } };
+    const { edgewise, read } = await createDrifted(text, { policy: { inbound: [{ actions: [action] }] } });
+    expect(await edgewise('accept TCPEdge/pg:policy m --yes')).toMatchObject({ exitCode: 0 });
+    expect(await read()).toBe(text.replace('a: b', 'a: c'));
+  });
+
   it('writes a reference by its name, and by its id where the stack has none', async () => {
     const other = POOL.replace('pool', 'spare').replace('bkdhr_blue', 'bkdhr_green');
     const text = `${STACK}${POOL}${other}${toEdgeText('backend: { backend_id: WeightedBackend/pool }')}`;
@@ -292,6 +300,7 @@ describe('a resource that no longer exists', () => {
     const unknown = await edgewise('accept TCPEdge/pg m --yes');
     expect(unknown).toMatchObject({ exitCode: 1 });
     expect(unknown.stdout).toContain('its id is not known');
+    expect(unknown.stdout).toContain('Name its id, from an earlier report: TCPEdge/pg@edgtcp_…');
     expect(await edgewise(`accept TCPEdge/pg@${id} m --yes`)).toMatchObject({ exitCode: 0 });
     expect(await readFile(join(folder, FILE), 'utf8')).toBe(`${STACK}${POOL}`);
   });

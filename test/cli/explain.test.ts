@@ -122,6 +122,7 @@ describe('edgewise explain', () => {
     expect(stdout).toMatch(/^ {6}num_buckets: whole number, 0 to 128, default chosen by the service$/m);
     expect((await explain('TCPEdge')).stdout).toMatch(/^ {10}actions: list.*\n.*\n {14}type: text, required$/m);
     expect((await explain('Stack')).stdout).toMatch(/^ {6}max_deletes: whole number from 0, default `5`$/m);
+    expect((await explain('Stack')).stdout).not.toContain('default `{');
     const { fields } = JSON.parse((await explain('TCPEdge', '--format', 'json')).stdout);
     const [backend] = fields.filter(({ name }: { name: string }) => name === 'backend');
     expect(backend.fields).toMatchObject([{ name: 'enabled' }, { name: 'backend_id', fields: [] }]);

@@ -88,6 +88,16 @@ it('writes the whole result to a slow reader, also if it is larger than a pipe',
   expect(JSON.parse(shown)).toHaveProperty('$defs');
 });
 
+it.each([
+  ['a terminal', {}, true],
+  ['NO_COLOR', { env: { NO_COLOR: '1' } }, false],
+  ['TERM=dumb', { env: { TERM: 'dumb' } }, false],
+])('has colours or none: %s', async (_, more, hasColors) => {
+  const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20_001) });
+  const { stdout } = await edgewise('plan', { terminal: 80, ...more });
+  expect(stdout.includes('\u001b[32m')).toBe(hasColors);
+});
+
 it('quotes a line of a file whose name has control characters without them', async () => {
   const { edgewise } = await createWorkspace({ 'a\u001b[31mb.yaml': `${STACK}spec:\n  a: b: c\n` });
   const { stderr } = await edgewise('validate .');

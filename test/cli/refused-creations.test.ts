@@ -148,7 +148,7 @@ describe.each(WIDER_CREDENTIALS)('a first credential that comes back with %s', (
 
     const plan = await edgewise('plan');
     expect(plan.exitCode).toBe(1);
-    expect(plan.stdout).toContain(`Credential/agent is not created: `);
+    expect(plan.stdout).toMatch(/Credential\/agent is not created: .*\n +--> edgewise\.yaml:\d+/);
     expect(plan.stdout).toContain(`${record?.['id']} only records that`);
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);

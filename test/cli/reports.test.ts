@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readOnlyStack } from '../results.ts';
@@ -55,6 +55,19 @@ describe('--report', () => {
     ])
       expect(await edgewise(`apply --yes ${words}`), words).toMatchObject({ exitCode: 3 });
     expect(recorder.take()).toEqual([]);
+  });
+
+  it('is named without control characters if its folder is lost in the run', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await mkdir(join(folder, 'a\u001b[2J'));
+    const lost = await edgewise('plan --report json=a\u001b[2J/b.json', {
+      transport: async (request) => {
+        await rm(join(folder, 'a\u001b[2J'), { recursive: true, force: true });
+        return recorder.transport(request);
+      },
+    });
+    expect(lost.exitCode).toBe(1);
+    expect(lost.stderr).toContain('The report json=a\\u001b[2J/b.json cannot be written');
   });
 
   it('fails the run if it is lost at the end, with a message on stderr', async () => {

@@ -10,7 +10,7 @@ it('knows which ids appeared before a moment, in lists and single resources', ()
   });
   const { count } = ids;
   ids.note({ id: 'edgtcp_3', hostports: null });
-  ids.note({ id: 'edgtcp_1' });
+  ids.note({ id: 'edgtcp_1', owner: { id: 'usr_1' } });
   ids.note(null);
   expect(['edgtcp_1', 'edgtcp_2', 'edgtcp_3', 'edgtcp_4'].map((id) => ids.isAmong(id, count))).toEqual([
     true,
@@ -18,5 +18,5 @@ it('knows which ids appeared before a moment, in lists and single resources', ()
     false,
     false,
   ]);
-  expect(ids.isAmong('edgtcp_3', ids.count)).toBe(true);
+  expect(['edgtcp_3', 'usr_1'].map((id) => ids.isAmong(id, ids.count))).toEqual([true, false]);
 });

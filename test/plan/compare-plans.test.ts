@@ -219,6 +219,16 @@ describe('comparePlans lists as missing', () => {
     expect(toPaths(less)).toEqual([[['backend.backend_id'], []]]);
   });
 
+  it.each([
+    ['manifest', 'manifests'],
+    ['drift', 'live'],
+  ] as const)('what is no field, with the side on which its origin is: %s', (origin, changed) => {
+    const protect = createDifference('lifecycle.protect', { from: false, to: true, origin });
+    const before = { ...edgeWithBackend('bkdhr_1'), differences: [protect] };
+    const { less } = comparePlans(plan(before), plan(toUpdate(['description', 'a', 'b'])));
+    expect(less.flatMap(({ fields }) => fields.map((field) => field.changed))).toEqual([changed]);
+  });
+
   it('nothing of a resource that the later plan changes otherwise as a whole', () => {
     const removed = createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} });
     const { more, less } = comparePlans(plan(edgeWithBackend('bkdhr_1')), plan(removed));

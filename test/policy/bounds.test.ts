@@ -75,6 +75,13 @@ it('a policy that compares a long list once for each of its members refuses the 
 
 describe('a pattern', () => {
   it.each([
+    ['after.description.matches("a.e")', []],
+    ['after.description.matches("^a.e")', ['It is not so.']],
+  ])('is found anywhere in the text, or nowhere: %s', (expression, messages) => {
+    expect(evaluateRule(expression).findings.map(({ finding }) => finding.message)).toEqual(messages);
+  });
+
+  it.each([
     '(after.description).matches("(?=a)")',
     'after.description // matches\n.matches("(?=a)")',
     'after.hostports[0]\n  . matches ( "(?=a)" )',

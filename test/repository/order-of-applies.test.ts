@@ -64,6 +64,21 @@ describe('stacks of one run that refer to each other', () => {
     expect(await applyAll(workspace, 1)).toEqual([0]);
   });
 
+  it('delete last what only a deleted resource of another one refers to', async () => {
+    const [pools, edge] = [`${toPool('pool')}${toPool('old')}`, toManifest('TCPEdge', 'other', {})];
+    const workspace = await createWorkspace(
+      toFiles({ net: pools, ops: `${edge}${toUser('net').replace('/pool', '/old')}` }),
+    );
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    workspace.recorder.take();
+    await workspace.write(toFiles({ net: toPool('pool'), ops: edge }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([
+      'DELETE /edges/tcp/edgtcp',
+      'DELETE /backends/weighted/bkdwd',
+    ]);
+  });
+
   it('name the delete that fails if a stack of the run still uses its target, and do everything else', async () => {
     const workspace = await createWorkspace(toFiles({ net: toPool('pool'), ops: toUser('net') }));
     expect(await applyAll(workspace, 1)).toEqual([0]);

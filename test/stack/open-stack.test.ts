@@ -257,7 +257,7 @@ describe('a stack of the library', () => {
   it('delivers tokens by the Stack, by other settings, or to a sink of the program', async () => {
     const workspace = await createWorkspace({
       'edgewise.yaml': WITH_TOKEN,
-      'other.yaml': WITH_TOKEN.replace('name: test', 'name: other'),
+      'other.yaml': `${STACK.replace('name: test', 'name: other')}${toCredential('agent')}`,
     });
     const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
     const { tokens } = await stack.apply(await stack.plan());
@@ -292,6 +292,16 @@ describe('a stack of the library', () => {
     }
     await using again = await openStack({ ...options, baseUrl: 'embedded:account.json' });
     expect((await again.plan()).writes).toEqual([]);
+  });
+
+  it('leaves a resource to the stack of the repository that takes it over', async () => {
+    const workspace = await createWorkspace({ 'live/a/edgewise.yaml': `${STACK}${toEdge('x', 20_001)}` });
+    const open = () => openStack(toOptions(workspace, { paths: ['live/a'] }));
+    const first = await open();
+    await first.apply(await first.plan());
+    const other = `${STACK.replace('name: test', 'name: b')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: test, name: x } }\n`;
+    await workspace.write({ 'live/a/edgewise.yaml': STACK, 'live/b/edgewise.yaml': other });
+    expect((await (await open()).plan()).writes).toEqual([]);
   });
 
   it('shares one rate limit for everything that it does', async () => {

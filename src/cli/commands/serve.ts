@@ -146,14 +146,14 @@ async function serveKept(
   }).catch((error: unknown) => {
     throw createListenError(flags, error);
   });
-  await keeper.begin(server.snapshot).catch(async (error: unknown) => {
+  try {
+    await keeper.begin(server.snapshot);
+    const interrupted = untilInterrupted(context);
+    context.stdout.write(`edgewise server listening on ${listening.url}\n`);
+    await interrupted;
+  } finally {
     await listening.close();
-    throw error;
-  });
-  const interrupted = untilInterrupted(context);
-  context.stdout.write(`edgewise server listening on ${listening.url}\n`);
-  await interrupted;
-  await listening.close();
+  }
   await keeper.fold(server.snapshot);
   return EXIT.success;
 }

@@ -122,6 +122,7 @@ export function findValueAt(spec: Spec, path: string): Json | undefined {
   return value === null || (steps.length === 1 && value === '') ? undefined : value;
 }
 
+/** Whether two values are equal, or both are absent. Symmetrical. */
 export function isSame(left: Json | undefined, right: Json | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return isSameJson(left, right);
@@ -145,7 +146,7 @@ export function diffWhole(approved: Facts, now: Facts): readonly ExtraField[] {
   }));
 }
 
-/** Whether two paths are the same, or one is a part of the other. */
+/** Whether two paths are the same, or one is a part of the other. Symmetrical. */
 export function isSamePart(left: string, right: string): boolean {
   return pathsOverlap(parsePath(left) ?? [left], parsePath(right) ?? [right]);
 }

@@ -8,6 +8,7 @@ import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { sendByHand } from '../by-hand.ts';
 import { listWrites } from '../repository/tree.ts';
+import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 /**
@@ -207,6 +208,18 @@ describe.each([
     expect((await edgewise('apply --yes')).exitCode).toBe(0);
     expect(listWrites(workspace)).toEqual([]);
   });
+});
+
+it('does not call an id unchecked that a withheld replacement would have sent', async () => {
+  const workspace = await createWorkspace({ 'edgewise.yaml': SSH_CERTIFICATE.manifest() });
+  await workspace.edgewise('apply --yes');
+  const edgewise = atService(workspace, SSH_CERTIFICATE, { principals: [] });
+  const other = SSH_CERTIFICATE.manifest({ ssh_certificate_authority_id: 'sshca_2k9XLTJrEKpUhfwyWqZzQNvMbcB' });
+  await workspace.write({ 'edgewise.yaml': other });
+  expect((await edgewise('apply --yes')).exitCode).toBe(1);
+  await workspace.write({ 'edgewise.yaml': other + toEdge('a', 20_001) });
+  const { stdout } = await edgewise('plan --format json');
+  expect(readOnlyStack(stdout)['rehearsal']).not.toHaveProperty('unchecked');
 });
 
 describe.each(NARROWER)('a first %s that comes back with %j', (kind, values) => {

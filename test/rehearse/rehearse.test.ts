@@ -186,6 +186,16 @@ describe('a rehearsal', () => {
     ]);
   });
 
+  it('counts the writes of other resources in between', async () => {
+    const port = { hostports: ['1.tcp.example.net:20001'] };
+    const { edgewise } = await planChange(
+      toManifest('TCPEdge', 'a', port) + POOL + toManifest('TCPEdge', 'z', {}),
+      toManifest('TCPEdge', 'a', {}) + POOL.replace('"bkdhr_blue":1', '"bkdhr_blue":2') + toManifest('TCPEdge', 'z', { ...port, ...BACKEND }),
+    );
+    const { stdout } = await edgewise('plan --format json');
+    expect(listGaps(stdout)).toMatchObject([['TCPEdge/z', { path: 'hostports', writes: 2 }]]);
+  });
+
   it('measures how long a moving hostport is open, although both of its edges restrict it', async () => {
     const moved = '1.tcp.example.net:20001';
     const restricted = { ip_restriction: { ip_policy_ids: ['ipp_one'] } };

@@ -88,12 +88,16 @@ describe('abuse-report submit', () => {
     expect(recorder.take()).toHaveLength(2);
   });
 
-  it('reports an unknown key differently', async () => {
-    const { edgewise } = await createWorkspace();
-    const result = await edgewise(`abuse-report submit ${URLS}`, { env: { EDGEWISE_API_KEY: 'other' } });
-    expect(result.exitCode).toBe(4);
-    expect(result.stderr).not.toContain('permission to submit');
-  });
+  it.each([`submit ${URLS}`, `get ${MISSING}`])(
+    'reports an unknown key differently, with the service: %s',
+    async (line) => {
+      const { edgewise } = await createWorkspace();
+      const result = await edgewise(`abuse-report ${line}`, { env: { EDGEWISE_API_KEY: 'other' } });
+      expect(result.exitCode).toBe(4);
+      expect(result.stderr).toContain('The host api.test is set by EDGEWISE_BASE_URL');
+      expect(result.stderr).not.toContain('permission to submit');
+    },
+  );
 });
 
 describe('abuse-report submit without a response', () => {

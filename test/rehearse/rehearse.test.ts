@@ -190,7 +190,9 @@ describe('a rehearsal', () => {
     const port = { hostports: ['1.tcp.example.net:20001'] };
     const { edgewise } = await planChange(
       toManifest('TCPEdge', 'a', port) + POOL + toManifest('TCPEdge', 'z', {}),
-      toManifest('TCPEdge', 'a', {}) + POOL.replace('"bkdhr_blue":1', '"bkdhr_blue":2') + toManifest('TCPEdge', 'z', { ...port, ...BACKEND }),
+      toManifest('TCPEdge', 'a', {}) +
+        POOL.replace('"bkdhr_blue":1', '"bkdhr_blue":2') +
+        toManifest('TCPEdge', 'z', { ...port, ...BACKEND }),
     );
     const { stdout } = await edgewise('plan --format json');
     expect(listGaps(stdout)).toMatchObject([['TCPEdge/z', { path: 'hostports', writes: 2 }]]);

@@ -1,6 +1,6 @@
 import { hasToken } from '../kinds/kind.ts';
 import { isCreation } from '../model/change.ts';
-import { findSinkSettingsForCredential, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import { findSinkSettingsForCredential, type TokenSettings } from '../model/stack.ts';
 import { type PlannedTokenSink, toPlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
 
@@ -14,20 +14,17 @@ export interface SinkOptions {
 
 /** The sink for the token that a change creates. `undefined` if it creates none, or if no sink is configured. */
 export function findSinkOfNewToken(decision: ChangeDecision, settings: TokenSettings): PlannedTokenSink | undefined {
-  const sink = createsToken(decision) ? findOwnSink(decision, settings) : undefined;
+  if (!createsToken(decision)) return undefined;
+  const sink = findSinkSettingsForCredential(settings, decision.pair.desired?.name ?? '');
   return sink && toPlannedTokenSink(sink);
 }
 
 /** Whether a credential would be created without a token sink, so that its token would be lost. */
 export function lacksSink(decision: ChangeDecision, { tokens, hasOwnSink = () => false }: SinkOptions): boolean {
-  const name = decision.pair.desired?.name ?? '';
-  return createsToken(decision) && findOwnSink(decision, tokens) === undefined && !hasOwnSink(name);
+  const isCovered = !createsToken(decision) || findSinkOfNewToken(decision, tokens) !== undefined;
+  return !isCovered && !hasOwnSink(decision.pair.desired?.name ?? '');
 }
 
 function createsToken({ pair, action }: ChangeDecision): boolean {
   return isCreation({ action }) && hasToken(pair.kind);
-}
-
-function findOwnSink({ pair }: ChangeDecision, settings: TokenSettings): SinkSettings | undefined {
-  return findSinkSettingsForCredential(settings, pair.desired?.name ?? '');
 }

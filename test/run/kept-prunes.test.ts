@@ -50,6 +50,23 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('applies nothing of a stack that claims the value of another, although its plan is as approved with what it keeps', async () => {
+    const workspace = await createWorkspace({
+      ...A,
+      'live/b/edgewise.yaml': toStack('b'),
+      'live/c/edgewise.yaml': toStack('c'),
+    });
+    const { edgewise, write } = workspace;
+    await edgewise('apply -R live --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_003), 'live/c/pool.yaml': '}{' });
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/b/edgewise.yaml': toStack('b') + toEdge('y', 20_003) });
+    workspace.recorder.take();
+    const { stdout } = await edgewise('apply -R live --approved plans --yes');
+    expect(stdout).toContain('so does TCPEdge/y of the stack b');
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
   it('prunes if that stack is at another service', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     const at = { env: { EDGEWISE_BASE_URL: '' } };

@@ -406,7 +406,7 @@ export const PLAN_MEMBERS = z
   });
 
 /** A type with each member required, down to JSON. */
-type Whole<T> = [JsonObject] extends [T]
+export type Whole<T> = [JsonObject] extends [T]
   ? Json
   : T extends string | number | boolean | null | undefined
     ? T
@@ -414,7 +414,7 @@ type Whole<T> = [JsonObject] extends [T]
       ? readonly Whole<Member>[]
       : { readonly [Name in keyof T]-?: Whole<Exclude<T[Name], undefined>> };
 
-/** `T`, if a schema describes each of its members, also those that may be absent. Otherwise it does not compile. */
-type Described<T, Schema extends Whole<T>> = Schema extends never ? never : T;
+/** A schema of a type. Does not compile if what it reads lacks a member of the type, also one that may be absent. */
+export type SchemaOf<T, Read extends Whole<T>> = z.ZodType<Read extends never ? never : T>;
 
-export const PLAN_SCHEMA: z.ZodType<Described<PlanFileContent, Whole<z.output<typeof PLAN_MEMBERS>>>> = PLAN_MEMBERS;
+export const PLAN_SCHEMA: SchemaOf<PlanFileContent, Whole<z.output<typeof PLAN_MEMBERS>>> = PLAN_MEMBERS;

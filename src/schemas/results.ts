@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import { DRIFT_STATES } from '../model/drift.ts';
+import { DRIFT_STATES, type DriftedChange } from '../model/drift.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
-import { CHANGE_SCHEMA, DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, PLAN_MEMBERS, VIOLATION_SCHEMA } from './plan.ts';
+import {
+  CHANGE_SCHEMA,
+  DANGER_SCHEMA,
+  DIAGNOSTIC_SCHEMA,
+  PLAN_MEMBERS,
+  type SchemaOf,
+  VIOLATION_SCHEMA,
+  type Whole,
+} from './plan.ts';
 
 /**
  * The schema of results: what `validate`, `plan`, `drift`, `apply`, `destroy`, `release` and `get` print as JSON, and of plan files, which
@@ -64,7 +72,9 @@ const DRIFT_SCHEMA = z.looseObject({
   crossStackReferences,
   skipped,
   ownerLabel,
-  changes: z.array(DRIFTED_CHANGE_SCHEMA),
+  changes: z.array(
+    DRIFTED_CHANGE_SCHEMA satisfies SchemaOf<DriftedChange, Whole<z.output<typeof DRIFTED_CHANGE_SCHEMA>>>,
+  ),
   kinds: z.array(text),
   unowned: z.array(UNOWNED_SCHEMA),
   diagnostics,

@@ -198,11 +198,23 @@ describe('a new member of a plan does not compile', () => {
 
   const TABLES = 'src/model/plan-members.ts';
   const SCHEMA_FILE = 'src/schemas/plan.ts';
+  const RESULTS_FILE = 'src/schemas/results.ts';
 
   it.each([
-    { file: 'change', start: 'export interface Change {', member: 'more?: string', missing: [TABLES, SCHEMA_FILE] },
+    {
+      file: 'change',
+      start: 'export interface Change {',
+      member: 'more?: string',
+      missing: [TABLES, SCHEMA_FILE, RESULTS_FILE],
+    },
     { file: 'write', start: 'interface WriteContent {', member: 'more?: JsonObject', missing: [TABLES, SCHEMA_FILE] },
-    { file: 'place', start: 'export interface Place {', member: 'more?: string', missing: [SCHEMA_FILE] },
+    {
+      file: 'drift',
+      start: 'export interface DriftedChange extends Change {',
+      member: 'more?: string',
+      missing: [RESULTS_FILE],
+    },
+    { file: 'place', start: 'export interface Place {', member: 'more?: string', missing: [SCHEMA_FILE, RESULTS_FILE] },
   ])('of $file: $member', async ({ file, start, member, missing }) => {
     const path = join(folder, 'src/model', `${file}.ts`);
     const text = readFileSync(path, 'utf8');
@@ -210,7 +222,7 @@ describe('a new member of a plan does not compile', () => {
     writeFileSync(path, text.replace(start, `${start}\n  readonly ${member};`));
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ extends: resolve('tsconfig.json'), include: [TABLES, SCHEMA_FILE], exclude: [] }),
+      JSON.stringify({ extends: resolve('tsconfig.json'), include: [TABLES, SCHEMA_FILE, RESULTS_FILE], exclude: [] }),
     );
     const compiler = resolve('node_modules/typescript/bin/tsc');
     const { status, output } = await runTool(process.execPath, [compiler, '-p', folder], { cwd: folder });

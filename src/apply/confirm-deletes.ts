@@ -51,7 +51,10 @@ export async function findUndoneDeletes(deletes: readonly Write[], checks: Delet
     waitedMs += nextMs;
   }
   const since = waitedMs === 0 ? '' : `, ${Math.round(waitedMs / 1000)} s later`;
-  return { undone: new Map(Array.from(undone, ([write, found]) => [write, `${ANSWERED} ${found}${since}`])), requests };
+  return {
+    undone: new Map(Array.from(undone, ([write, answer]) => [write, `${ANSWERED} ${answer}${since}`])),
+    requests,
+  };
 }
 
 /** One list for each kind, and one read for each module. */

@@ -168,10 +168,10 @@ export function createDirectorySink(
   return {
     test: async (credentials = []) => {
       const warnings = await withFolderName(shown, async () => {
-        const found = listFolderWarnings(directory, shown, boundary.uid);
+        const folderWarnings = listFolderWarnings(directory, shown, boundary.uid);
         await createFolder(directory, { ...boundary, mode: 0o700 });
         await checkReplaceable(join(directory, PROBE), { ...boundary, mode: FILE_MODE });
-        return found;
+        return folderWarnings;
       });
       for (const one of isTokenFileOfId(pattern) ? [] : credentials)
         await checkTokenFile(directory, shown, toTokenFileName({ ...one, id: '' }, pattern), boundary);

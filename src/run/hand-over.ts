@@ -32,8 +32,8 @@ export function findTakingOverStack(
   const others = tree.stacks.filter((other) => other !== folder && mayMean(other, folder, tree));
   const strays = tree.strays.map(({ file, takes }) => ({ name: '', folder: file, takes }));
   const byLine = [...others, ...strays].flatMap(({ name, folder: place, takes }) => {
-    const found = takes.find(isMeant);
-    return found === undefined ? [] : [{ stack: name, folder: place, as: found.as }];
+    const takeOver = takes.find(isMeant);
+    return takeOver === undefined ? [] : [{ stack: name, folder: place, as: takeOver.as }];
   });
   const byName = others
     .filter(({ formerNames, describes }) => formerNames.includes(folder.name) && describes.has(address))

@@ -33,7 +33,7 @@ export function listStackConflicts(claims: readonly StackClaim[]): ReadonlyMap<S
     return own.map((claim) => ({ folder: claim.holder, error: describeConflict(claim, own) }));
   });
   const byFolder = Map.groupBy(errors, ({ folder }) => folder);
-  return new Map(Array.from(byFolder, ([folder, found]) => [folder, limitErrors(found)]));
+  return new Map(Array.from(byFolder, ([folder, ofFolder]) => [folder, limitErrors(ofFolder)]));
 }
 
 const CODE = 'duplicate-claim';

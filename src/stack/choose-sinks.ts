@@ -23,13 +23,16 @@ import type { Host } from './host.ts';
 
 /** Refuses writes that need the value of a variable that is not set, or not offered. */
 function refuseUnknownSecrets(writes: readonly Write[]): void {
-  const found = listUnknownSecrets(writes);
-  if (found.length === 0) return;
-  const names = [...new Set(found.map(({ name }) => name))];
-  throw new StackError([...new Set(found.map(({ address, name }) => `${address} needs the value of ${name}`))], {
-    reason: 'invalid',
-    remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--secret ${name}`).join(' ')}. Nothing was written.`,
-  });
+  const unknownSecrets = listUnknownSecrets(writes);
+  if (unknownSecrets.length === 0) return;
+  const names = [...new Set(unknownSecrets.map(({ name }) => name))];
+  throw new StackError(
+    [...new Set(unknownSecrets.map(({ address, name }) => `${address} needs the value of ${name}`))],
+    {
+      reason: 'invalid',
+      remedy: `Set ${names.join(', ')}, and offer it: ${names.map((name) => `--secret ${name}`).join(' ')}. Nothing was written.`,
+    },
+  );
 }
 
 /** Flags for the token sink, which take precedence over the Stack. */
@@ -181,20 +184,23 @@ export async function addTokensInGit(
   parts: TokenParts & { readonly state: DesiredState },
   host: TokenHost,
 ): Promise<Plan> {
-  const found = await findTokensInGit(plan, parts, host);
-  if (found.length === 0) return plan;
-  const diagnostics = found.map((one): Diagnostic => {
+  const tokensInGit = await findTokensInGit(plan, parts, host);
+  if (tokensInGit.length === 0) return plan;
+  const diagnostics = tokensInGit.map((one): Diagnostic => {
     const place = parts.state.resources.get(one.address)?.locate();
     return { code: 'token-in-git', severity: 'error', ...one, place };
   });
   return { ...plan, diagnostics: [...plan.diagnostics, ...diagnostics] };
 }
 
-function refuseTokensInGit(found: readonly Pick<Diagnostic, 'message' | 'remedy'>[]): void {
-  if (found.length === 0) return;
+function refuseTokensInGit(findings: readonly Pick<Diagnostic, 'message' | 'remedy'>[]): void {
+  if (findings.length === 0) return;
   throw new StackError(
-    found.map(({ message }) => `${message}.`),
-    { reason: 'invalid', remedy: [...found.flatMap(({ remedy }) => remedy ?? []), 'Nothing was written.'].join('\n') },
+    findings.map(({ message }) => `${message}.`),
+    {
+      reason: 'invalid',
+      remedy: [...findings.flatMap(({ remedy }) => remedy ?? []), 'Nothing was written.'].join('\n'),
+    },
   );
 }
 

@@ -45,11 +45,11 @@ export async function loadStackManifestSources(
   planned: readonly Source[] = [],
 ): Promise<LoadedStack> {
   const env = createManifestEnvironment(context);
-  const { sources: found, findings } =
+  const { sources: named, findings } =
     planned.length === 0 ? await loadManifestsWithFindings(paths, context) : loadWithPlanned(paths, context, planned);
-  const above = readDefaultsOf(found, paths, context);
-  const rule = findSkipRule([...found, ...above.sources], env);
-  const { sources, skipped, diagnostics: refused } = skipFiles(found, { rule, env });
+  const above = readDefaultsOf(named, paths, context);
+  const rule = findSkipRule([...named, ...above.sources], env);
+  const { sources, skipped, diagnostics: refused } = skipFiles(named, { rule, env });
   return {
     sources: [...sources, ...above.sources],
     diagnostics: [

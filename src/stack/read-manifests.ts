@@ -67,8 +67,8 @@ export async function readManifests(
   const roots = listRootsOfPaths([...paths, ...manifests.map(({ file }) => dirname(file))], context);
   const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const found = await loadStackManifestSources(given, { ...context, budget }, planned.map(toSource));
-  const loaded = { ...found, sources: [...found.sources, ...manifests.map(toSource)] };
+  const fromPaths = await loadStackManifestSources(given, { ...context, budget }, planned.map(toSource));
+  const loaded = { ...fromPaths, sources: [...fromPaths.sources, ...manifests.map(toSource)] };
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   if (isLoaded) refuseOnlyFilesOfOtherTools(given, loaded.sources, context);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
@@ -81,7 +81,7 @@ export async function readManifests(
   };
   const validated = validateManifests(loaded.sources, { ...validation, quoted: context.quoted });
   const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
-  const skipped: SkippedInput = { documents: validated.ofOthers, files: found.skipped };
+  const skipped: SkippedInput = { documents: validated.ofOthers, files: fromPaths.skipped };
   const valid = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
   const state = valid && { ...valid, skipped };
   const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
@@ -92,7 +92,7 @@ export async function readManifests(
       ? []
       : lintManifests(state, { now: context.now(), isForPlan: lint === 'for-plan' });
   const unused =
-    lint === 'all' ? listUnusedPatternWarnings(state, validated, { ...context, skip: found.ownSkipPatterns }) : [];
+    lint === 'all' ? listUnusedPatternWarnings(state, validated, { ...context, skip: fromPaths.ownSkipPatterns }) : [];
   const colliding = lint === 'all' ? await listCollidingNameWarnings(given, context) : [];
   // Before the live state is read.
   const policyFindings =

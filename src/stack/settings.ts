@@ -212,11 +212,11 @@ export function readManifestTrust(
 
 /** An ignored variable could do harm: jobs that each apply a share of the stacks would each apply all. */
 function refuseRetiredVariables(env: Host['env']): void {
-  const found = findRetiredVariable(env);
-  if (found === undefined) return;
-  throw new StackError(`${found.name} is set, but edgewise no longer reads it.`, {
+  const ignored = findRetiredVariable(env);
+  if (ignored === undefined) return;
+  throw new StackError(`${ignored.name} is set, but edgewise no longer reads it.`, {
     reason: 'invalid',
-    remedy: `Unset it. ${formatRetiredRemedy(found.retired)}`,
+    remedy: `Unset it. ${formatRetiredRemedy(ignored.retired)}`,
   });
 }
 

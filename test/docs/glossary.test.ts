@@ -4,8 +4,12 @@ import {
   type Identifier,
   isBindingElement,
   isFunctionDeclaration,
+  isFunctionLikeDeclaration,
   isIdentifier,
+  isInterfaceDeclaration,
   isParameterDeclaration,
+  isPropertySignatureDeclaration,
+  isTypeLiteralNode,
   isVariableDeclaration,
   type Node,
 } from 'typescript/unstable/ast';
@@ -264,23 +268,31 @@ it('members of exports and fields of schemas have no ruled-out word, and each ex
   expect([...NAMES.keys()].filter((name) => !found.has(name) && !exported.includes(name))).toEqual([]);
 });
 
-/** The names of variables, parameters and functions of a file. */
-function listLocalNames(node: Node): readonly Identifier[] {
+/** A name that a file declares. `within`: the function or type that declares it. */
+interface LocalName {
+  readonly name: Identifier;
+  readonly within: Node;
+}
+
+/** The names of variables, parameters, functions and members of types in a file, exported or not. */
+function listLocalNames(node: Node, within: Node = node): readonly LocalName[] {
   const isNamed =
     isVariableDeclaration(node) ||
     isParameterDeclaration(node) ||
     isBindingElement(node) ||
-    isFunctionDeclaration(node);
-  const own = isNamed && node.name !== undefined && isIdentifier(node.name) ? [node.name] : [];
-  const inner: Identifier[] = [];
+    isFunctionDeclaration(node) ||
+    isPropertySignatureDeclaration(node);
+  const own = isNamed && node.name !== undefined && isIdentifier(node.name) ? [{ name: node.name, within }] : [];
+  const isOuter = isFunctionLikeDeclaration(node) || isInterfaceDeclaration(node) || isTypeLiteralNode(node);
+  const inner: LocalName[] = [];
   node.forEachChild((child) => {
-    inner.push(...listLocalNames(child));
+    inner.push(...listLocalNames(child, isOuter ? node : within));
   });
   return [...own, ...inner];
 }
 
 /** Words that say nothing of what they name. A file may use one of them for values of one type only. */
-const BARE = ['kept', 'held', 'given', 'known', 'left'];
+const BARE = ['found', 'kept', 'held', 'given', 'known', 'stated', 'left'];
 
 describe('names within files', () => {
   const api = new API({ cwd: resolve('.') });
@@ -290,7 +302,7 @@ describe('names within files', () => {
   }, LONG.timeout);
   afterAll(() => api.close());
 
-  const listNames = (file: string): readonly Identifier[] => {
+  const listNames = (file: string): readonly LocalName[] => {
     const source = project?.program.getSourceFile(resolve(file));
     return source === undefined ? [] : listLocalNames(source);
   };
@@ -305,7 +317,7 @@ describe('names within files', () => {
   };
 
   it('have no ruled-out word', () => {
-    const names = new Set(globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ text }) => text)));
+    const names = new Set(globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ name }) => name.text)));
     expect(names.size).toBeGreaterThan(5000);
     // git, HTML and Terraform have attributes.
     const isRuledOut = (name: string) => findRuledOut(toWords(name).replace(/\battributes?\b/gi, '')).length > 0;
@@ -315,7 +327,7 @@ describe('names within files', () => {
   it('have the word owner for stacks only, and each exception is used', () => {
     const schemas = globSync('schemas/**/*.json').map((file): unknown => JSON.parse(readFileSync(file, 'utf8')));
     const names = new Set([
-      ...globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ text }) => text)),
+      ...globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ name }) => name.text)),
       ...NAMES_OF_SOURCES.flatMap(({ exported, members }) => [...exported, ...members]),
       ...listSchemaNames(schemas),
     ]);
@@ -323,12 +335,17 @@ describe('names within files', () => {
     expect(found.sort()).toEqual([...OWNERS.keys()].sort());
   });
 
+  /** Whether it is the left one of two sides. */
+  const isOfPair = ({ name, within }: LocalName, names: readonly LocalName[]): boolean =>
+    name.text === 'left' && names.some((other) => other.name.text === 'right' && other.within === within);
+
   it('have one meaning in a file if they are a bare participle', () => {
     const found = globSync('src/**/*.ts').flatMap((file) => {
-      const names = Map.groupBy(listNames(file), ({ text }) => text);
-      return BARE.filter((word) => word !== 'left' || !names.has('right')).flatMap((word) => {
-        const types = new Set((names.get(word) ?? []).map(formatType));
-        return types.size > 1 ? [`${file} ${word}: ${[...types].join(', ')}`] : [];
+      const names = listNames(file);
+      return BARE.flatMap((word) => {
+        const uses = names.filter(({ name }) => name.text === word);
+        const meanings = new Set(uses.map((use) => (isOfPair(use, names) ? 'one of two sides' : formatType(use.name))));
+        return meanings.size > 1 ? [`${file} ${word}: ${[...meanings].join(', ')}`] : [];
       });
     });
     expect(found).toEqual([]);

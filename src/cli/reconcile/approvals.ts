@@ -78,9 +78,9 @@ const STALE = {
 async function readPlanFolder(folder: string, context: Context): Promise<PlanFolder> {
   const plans: ApprovedPlan[] = [];
   for (const name of await listPlanFiles(folder, context)) {
-    const { plan: found } = parsePlanFileEntry(readPlanText(name, { ...context, onlyFiles: true }), name);
-    if (found === undefined || hasPlanErrors(found)) continue;
-    const { done: _, ...plan } = found;
+    const { plan: saved } = parsePlanFileEntry(readPlanText(name, { ...context, onlyFiles: true }), name);
+    if (saved === undefined || hasPlanErrors(saved)) continue;
+    const { done: _, ...plan } = saved;
     plans.push({ plan, name, serviceId: toServiceId(plan.baseUrl, context) });
   }
   refuseDuplicatePlans(plans);

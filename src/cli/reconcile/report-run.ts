@@ -110,8 +110,8 @@ function exitCodeOfRefusal(session: Session, run: StacksRun): ExitCode {
 }
 
 /** What `drift` says of a stack. */
-export function sayDrift({ drift: found, opened, folder, findings }: Session, { isOfMany }: StacksRun): Said {
-  const compared = assertDefined(found, `drift of ${folder.folder}`);
+export function sayDrift({ drift: computed, opened, folder, findings }: Session, { isOfMany }: StacksRun): Said {
+  const compared = assertDefined(computed, `drift of ${folder.folder}`);
   const { exchanges } = findings;
   const drift = exchanges.length === 0 ? compared : addExchangeViolations(compared, exchanges);
   const keyEnv = isOfMany ? {} : { keyEnv: opened?.settings.keyEnv };
@@ -204,7 +204,7 @@ function addConflicts(
 
 /** Adds errors to a report. The report of an apply that had nothing to write becomes the report of its plan. */
 function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
-  const add = (found: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...found];
+  const add = (diagnostics: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...diagnostics];
   // Drop the rehearsal, because it ran without the conflicting stack.
   const addToPlan = ({ rehearsal: _, ...plan }: Plan): Plan => ({ ...plan, diagnostics: add(plan.diagnostics) });
   switch (report.about) {

@@ -221,7 +221,7 @@ export async function runGet(
 interface ValidationRun {
   readonly flags: StacksFlags & { readonly strict?: boolean };
   /** Turns a diagnostic into the one to show. */
-  readonly toShown: (found: Diagnostic) => Diagnostic;
+  readonly toShown: (diagnostic: Diagnostic) => Diagnostic;
 }
 
 /** Validates stacks. Sends no request. */

@@ -126,18 +126,18 @@ function getRoot(paths: readonly string[]): string {
 }
 
 function createMissingCommitsLookUp(context: Context): StacksRun['findMissing'] {
-  let found: ReturnType<typeof findMissingCommits> | undefined;
+  let missing: ReturnType<typeof findMissingCommits> | undefined;
   return (tree) => {
-    found ??= findMissingCommits(tree, context);
-    return found;
+    missing ??= findMissingCommits(tree, context);
+    return missing;
   };
 }
 
 function createStacksAroundLookUp(...known: Parameters<typeof listStacksOfRepository>): StacksRun['listAround'] {
-  let found: readonly StackFolder[] | undefined;
+  let around: readonly StackFolder[] | undefined;
   return () => {
-    found ??= listStacksOfRepository(...known);
-    return found;
+    around ??= listStacksOfRepository(...known);
+    return around;
   };
 }
 

@@ -163,21 +163,21 @@ function listAwaitedIds(
  * because a resource may stop being a duplicate of another.
  */
 function matchChanges(earlier: readonly Change[], later: readonly Change[]): ReadonlyMap<Change, Change> {
-  const found = new Map<Change, Change>();
+  const matches = new Map<Change, Change>();
   const match = (toKey: (change: Change) => string | undefined): void => {
-    const matched = new Set(found.values());
+    const matched = new Set(matches.values());
     const open = new Map(earlier.filter((change) => !matched.has(change)).map((change) => [toKey(change), change]));
     for (const change of later) {
-      const key = found.has(change) ? undefined : toKey(change);
+      const key = matches.has(change) ? undefined : toKey(change);
       const counterpart = key === undefined ? undefined : open.get(key);
       if (counterpart === undefined) continue;
-      found.set(change, counterpart);
+      matches.set(change, counterpart);
       open.delete(key);
     }
   };
   match((change) => (isRemoval(change) ? change.live?.id : undefined));
   match(formatChangeAddress);
-  return found;
+  return matches;
 }
 
 /** The changes of one resource in both plans. Absent: the plan does not know the resource. */

@@ -3,7 +3,7 @@ import { PLAN_MEMBERS } from '../../src/model/plan-members.ts';
 import { toAskedMembers, toRequest } from '../../src/plan/asked-members.ts';
 import { listMemberDifferences } from '../../src/plan/compare/member-differences.ts';
 import { CONSENT_OPTIONS, getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../src/settings/request.ts';
-import { createWorkspace } from '../cli/workspace.ts';
+import { createWorkspace, STACK } from '../cli/workspace.ts';
 
 /** The table of the options of a plan, and what is derived from it. */
 
@@ -15,6 +15,17 @@ describe('each option of a plan', () => {
     const { stdout } = await edgewise(`help ${command}`);
     for (const { name } of WITH_FLAG) expect(stdout).toMatch(new RegExp(`${getRequestFlag(name)}\\b`));
   });
+
+  it.each(WITH_FLAG.map((option) => [getRequestFlag(option.name), option] as const))(
+    'is refused over several stacks if it is for one: %s',
+    async (flag, { value, isForOneStack = false }) => {
+      const toFolder = (name: string) => STACK.replace('name: test', `name: ${name}`);
+      const { edgewise } = await createWorkspace({ 'a/s.yaml': toFolder('a'), 'b/s.yaml': toFolder('b') });
+      const given = { none: '', address: 'TCPEdge/a', stack: 'old', path: '.' }[value];
+      const { stderr } = await edgewise(`plan -R . ${flag} ${given}`.trim());
+      expect(stderr.includes(`${flag} cannot be used for 2 stacks`)).toBe(isForOneStack);
+    },
+  );
 
   it('is said by the plan, or is a consent, never both', () => {
     expect(CONSENT_OPTIONS.length).toBeGreaterThan(0);

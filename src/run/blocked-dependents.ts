@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
-import { describeRefusal, listReady, type Run } from './session.ts';
+import { describeRefusal, isReady, type Run } from './session.ts';
 
 /**
  * Finds the stacks that depend on one which is not applied, directly or through others. An apply writes nothing in them,
@@ -12,7 +12,7 @@ export function noteBlockedDependents(run: Pick<Run, 'sessions' | 'consentTo'>):
   const stacks = [...byFolder.keys()];
   for (const folder of orderStacks(stacks).ordered) {
     const session = byFolder.get(folder);
-    if (session === undefined || !listReady({ ...run, sessions: [session] }).includes(session)) continue;
+    if (session === undefined || !isReady(session, run)) continue;
     const blocking = listDependencies(folder, stacks).flatMap((other) => {
       const dependency = byFolder.get(other);
       const why = dependency && describeRefusal(dependency, run);

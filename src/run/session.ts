@@ -233,7 +233,9 @@ export const SHOWN_PLAN = 'the plan that was shown';
 
 /** The stacks whose plans can be applied, and change something. */
 export function listReady(run: Pick<Run, 'sessions' | 'consentTo'>): readonly Session[] {
-  return run.sessions.filter(
-    (session) => (session.plan?.writes.length ?? 0) > 0 && findRefusal(session, run) === undefined,
-  );
+  return run.sessions.filter((session) => isReady(session, run));
+}
+
+export function isReady(session: Session, run: Pick<Run, 'consentTo'>): boolean {
+  return (session.plan?.writes.length ?? 0) > 0 && findRefusal(session, run) === undefined;
 }

@@ -1,21 +1,13 @@
-import { join, resolve } from 'node:path';
-import { findRepository } from '../../files/boundary.ts';
-import { resolveLinks } from '../../files/real-path.ts';
-import { suggestRemedy } from '../../manifest/suggest.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { join } from 'node:path';
 import type { StackInventory } from '../../model/drift.ts';
-import { countSkipped, type Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
-import type { DesiredState } from '../../model/state.ts';
-import { isPolicyMatch, type Policy } from '../../policy/evaluate.ts';
 import { renderResultJson } from '../../report/machine/json.ts';
 import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, StackReportPart } from '../../report/report.ts';
 import { numberReport } from '../../report/view/redact.ts';
 import { applyStacks } from '../../run/apply-stacks.ts';
-import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
-import { createAbsentStackNotes, findStackAmongOthers, NO_TREE, type StackAmongOthers } from '../../run/neighbours.ts';
+import { createAbsentStackNotes } from '../../run/neighbours.ts';
 import { createOtherStacksLookUps, noteConflicts, noteExchanges, planStacks } from '../../run/plan-stacks.ts';
 import {
   findRefusal,
@@ -27,39 +19,25 @@ import {
   type Session,
 } from '../../run/session.ts';
 import { pickRequest, type RequestScope } from '../../settings/request.ts';
-import { findSetting } from '../../settings/resolve.ts';
-import { createAccountKeyContainingSecret } from '../../stack/account-key.ts';
-import { readManifests } from '../../stack/read-manifests.ts';
-import { refuseToWriteUntrusted, resolveServiceSettings } from '../../stack/settings.ts';
+import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
-import { refuseOverwrittenInputs } from '../output/output-files.ts';
 import { createApplyCommandLine } from './apply-command.ts';
 import type { ApprovedPlans } from './approvals.ts';
 import { writePlanFile } from './plan-file.ts';
 import type { PlanFlags } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
-import type { ApplyFlags } from './question.ts';
-import { confirm, withAnswer } from './question.ts';
-import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan, sayValidation } from './report-run.ts';
-import {
-  createReadingContext,
-  listPathsOf,
-  openSession,
-  recordClaims,
-  type StacksFlags,
-  type StacksRun,
-  withStacks,
-} from './stacks-run.ts';
+import { type ApplyFlags, confirm, withAnswer } from './question.ts';
+import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan } from './report-run.ts';
+import { openSession, type StacksFlags, type StacksRun, withStacks } from './stacks-run.ts';
 
 /**
- * The runs over a list of stacks: select the stacks (`withStacks`), read their manifests, read what is live once for each
- * account, plan, rehearse and compare with the approval (`planEach`), show and ask, apply, report (`applyStacks`).
- * `plan`, `drift`, `get` and `validate` end earlier. --recursive and its filters decide only which stacks the first step
- * returns; without them it is the one that the paths name.
+ * The commands that plan: each takes a list of stacks, also of one, and what it does with them is in the room `run`.
+ * --recursive and its filters decide only which stacks the first step returns; without them it is the one that the paths
+ * name. `accept` and `validate` have files of their own.
  */
 
 interface StacksToApply {
@@ -216,97 +194,4 @@ export async function runGet(
     });
     return show(run);
   });
-}
-
-interface ValidationRun {
-  readonly flags: StacksFlags & { readonly strict?: boolean };
-  /** Turns a diagnostic into the one to show. */
-  readonly toShown: (diagnostic: Diagnostic) => Diagnostic;
-}
-
-/** Validates stacks. Sends no request. */
-export async function runValidate(
-  paths: readonly string[],
-  { flags, toShown }: ValidationRun,
-  context: Context,
-): Promise<ExitCode> {
-  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
-    await forEachSession(run, (session) => validate(run, session, toShown));
-    noteConflicts(run);
-    return reportStacksRun(run, createParts(run, sayValidation));
-  });
-}
-
-interface StackToCheck {
-  readonly folder: StackFolder;
-  readonly state: DesiredState;
-  /** The stacks around the only stack of the run, if it has a name. */
-  readonly found: StackAmongOthers | undefined;
-}
-
-/** Makes the checks of a plan that need neither a key nor a request. The base URL may be that of another environment. */
-async function checkLikePlan(run: StacksRun, { folder, state, found }: StackToCheck): Promise<void> {
-  const { context, flags, accounts, selected } = run;
-  const sources = { flags, env: context.env, layers: state.stack.layers };
-  const hasBaseUrl = findSetting('baseUrl', sources) !== undefined;
-  const settings = hasBaseUrl ? resolveServiceSettings(sources) : undefined;
-  if (settings !== undefined && run.isOfMany) accounts.checkSettings(settings, folder.file);
-  await refuseOverwrittenInputs(flags, settings ?? {}, context);
-  await refuseTakeOverWithOldManifest(found?.folder ?? folder, found?.tree ?? selected.tree, context);
-  const account = createAccountKeyContainingSecret(folder, context);
-  recordClaims({ folder, account, state, tokens: state.stack.tokens }, run);
-}
-
-/** Returns all stacks of the repository. `undefined` if the run sees only some of them, or if there is no repository. */
-function findWholeTree(run: StacksRun, found: StackAmongOthers | undefined): StackTree | undefined {
-  const { selected, context } = run;
-  const { cwd } = context;
-  if (!run.isOfMany)
-    return found !== undefined && findRepository(resolve(cwd, found.folder.folder), context) !== undefined
-      ? found.tree
-      : undefined;
-  const root = resolveLinks(resolve(cwd, selected.tree.root));
-  return findRepository(root, context) === root ? selected.tree : undefined;
-}
-
-/** Warns of policies whose `match.stacks` matches no stack of the repository. A name that cannot be read matches all. */
-function listUnusedStackPatterns(policies: readonly Policy[], tree: StackTree | undefined): readonly Diagnostic[] {
-  const { stacks, unread } = tree ?? NO_TREE;
-  const names = stacks.map(({ name }) => name);
-  if (names.length === 0 || unread.length > 0 || names.includes('')) return [];
-  return policies.flatMap(({ document: { name, match, locate } }) =>
-    (match.stacks ?? []).flatMap((pattern, index): readonly Diagnostic[] => {
-      if (names.some((one) => isPolicyMatch(pattern, one))) return [];
-      return [
-        {
-          code: 'pattern-unused',
-          severity: 'warning',
-          message: `Policy/${name}: spec.match.stacks has \`${pattern}\`, which matches no stack of the repository`,
-          remedy: suggestRemedy(pattern, names) ?? 'Correct it, or remove it. `*` stands for any text.',
-          place: locate(['spec', 'match', 'stacks', index]),
-        },
-      ];
-    }),
-  );
-}
-
-async function validate(run: StacksRun, session: Session, toShown: ValidationRun['toShown']): Promise<void> {
-  const { folder } = session;
-  const { isOfMany, flags, context } = run;
-  const options = { requireStack: isOfMany, lint: 'all', policies: flags.policies ?? [] } as const;
-  const read = await readManifests(listPathsOf(run, folder), createReadingContext(run), options);
-  const { state, files, subject } = read;
-  const isNamed = state !== undefined && !isOfMany && subject.stack !== undefined;
-  const found = isNamed ? findStackAmongOthers({ state, locate: subject.locate }, context, flags) : undefined;
-  if (state !== undefined) await checkLikePlan(run, { folder, state, found });
-  const unused = listUnusedStackPatterns(read.policies, findWholeTree(run, found));
-  const diagnostics = [...read.diagnostics, ...(found?.diagnostics ?? []), ...unused].map(toShown);
-  const addresses = [...(state?.resources.keys() ?? [])];
-  const name = isOfMany ? folder.name || undefined : subject.stack;
-  const stack = name === undefined ? {} : { stack: name };
-  session.locate = subject.locate;
-  session.validation = {
-    ...{ diagnostics, files, resources: addresses.length, addresses, skipped: countSkipped(read) },
-    ...stack,
-  };
 }

@@ -32,7 +32,11 @@ export function listUnacceptedFieldMessages(write: Write, { body = {}, live }: C
   const isLost = write.mark !== undefined && !hasMarkOf(live, write.mark);
   const sent = getSentFields({ ...write, body });
   const metadata = isLost ? [describeUnkeptMark(live)] : listMarkMessages(sent, live);
-  return [...metadata, ...compareFields(write, sent, live.spec)];
+  const fields = listUnequalFields(write, sent, live.spec).map(({ field, name, wanted, got }) => {
+    const what = isModule(field) ? `the module ${name}` : name;
+    return `the service did not accept ${what}: ${formatComparedValue(wanted)} was sent, ${formatComparedValue(got)} came back`;
+  });
+  return [...metadata, ...fields];
 }
 
 export function describeUnkeptMark({ id }: LiveResource): string {
@@ -81,13 +85,6 @@ function showsUserMetadata(
 /** Names of the fields that the service stored with another meaning than they were sent. Not texts for people. */
 export function listUnacceptedFields(write: Write, { body = {}, live }: ComparedResponse): readonly string[] {
   return listUnequalFields(write, body, live.spec).map(({ name }) => name);
-}
-
-function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
-  return listUnequalFields(write, sent, live).map(({ field, name, wanted, got }) => {
-    const what = isModule(field) ? `the module ${name}` : name;
-    return `the service did not accept ${what}: ${formatComparedValue(wanted)} was sent, ${formatComparedValue(got)} came back`;
-  });
 }
 
 interface UnequalField {

@@ -63,12 +63,14 @@ export class PlanReliances {
     const kind = getKind(write.kind);
     const path = createPath(kind, write, ids);
     if (kind.role === 'attached') return this.#createModuleReliance(write, { kind, change, path });
+    // The writes of the plan to the same resource: to an existing one, or to one that the plan creates.
+    const siblings = (this.#writes.get(write.address) ?? []).filter(({ ids: other }) => other?.id === write.ids?.id);
     return {
       path,
       isModule: false,
       check: (json) => {
         const live = readShown(kind, json ?? {}, { path, shown: this.#shown });
-        return checkResource(write, live, { kind, change, ids, plan: this.#plan, siblings: this.#listSiblings(write) });
+        return checkResource(write, live, { kind, change, ids, plan: this.#plan, siblings });
       },
     };
   }
@@ -92,11 +94,6 @@ export class PlanReliances {
         return write.method === 'DELETE' ? write : rebuild(write, change, { live, stack: this.#plan.stack });
       },
     };
-  }
-
-  /** The writes of the plan to the same resource: to an existing one, or to one that the plan creates. */
-  #listSiblings(write: Write): readonly Write[] {
-    return (this.#writes.get(write.address) ?? []).filter(({ ids }) => ids?.id === write.ids?.id);
   }
 }
 

@@ -18,7 +18,13 @@ export interface ResolvedWrite extends WriteRequestLine {
  * validity into a start and an end. `ids` must contain every address to which the write refers.
  */
 export function resolveWriteRequest(write: Write, context: WriteRequestContext): ResolvedWrite {
-  return { ...createWriteRequestLine(write, context.ids), body: resolveBody(write, context) };
+  const line = createWriteRequestLine(write, context.ids);
+  if (write.method === 'DELETE') return { ...line, body: undefined };
+  const { module, mark } = write;
+  const fields = resolveSpecReferences(getKind(write.kind), getSentFields(write), context.ids);
+  if (module !== undefined) return { ...line, body: assertJsonObject(fields[module]) };
+  const metadata = mark && createMetadata(write, mark, context);
+  return { ...line, body: { ...fields, ...createValidity(write, context.now), ...metadata } };
 }
 
 /** Facts that are known only when a write is sent. */
@@ -27,14 +33,6 @@ export interface WriteRequestContext {
   readonly now: Date;
   /** The pipeline to record in the mark. `undefined`: the mark records no pipeline. */
   readonly by: string | undefined;
-}
-
-function resolveBody(write: Write, context: WriteRequestContext): JsonObject | undefined {
-  if (write.method === 'DELETE') return undefined;
-  const { module, mark } = write;
-  const fields = resolveSpecReferences(getKind(write.kind), getSentFields(write), context.ids);
-  if (module !== undefined) return assertJsonObject(fields[module]);
-  return { ...fields, ...createValidity(write, context.now), ...(mark && createMetadata(write, mark, context)) };
 }
 
 /** The metadata of a body, with the mark and the user's own metadata. */

@@ -16,28 +16,18 @@ export interface WriteRunCallbacks {
   readonly onEnded: (outcome: Outcome) => void;
 }
 
+/** The maximum number of writes under way, which look-ups and deliveries of other writes have to wait for. */
+const MAX_UNDER_WAY = 64;
+
 /**
  * Runs the writes of a plan. Each write starts when its dependencies have succeeded and fewer than MAX_UNDER_WAY writes
  * are under way. Writes marked `last` start when all others have ended. If a write fails, the writes that depend on it
  * are skipped and the others continue. A write may depend only on writes before it in the list.
  */
-export async function runWrites(writes: readonly Write[], options: WriteRunCallbacks): Promise<void> {
-  for (const isLast of [false, true])
-    await runPart(
-      writes.filter(({ last }) => last === isLast),
-      options,
-    );
-}
-
-/** The maximum number of writes under way, which look-ups and deliveries of other writes have to wait for. */
-const MAX_UNDER_WAY = 64;
-
-/** Runs writes in the order of their dependencies. */
-async function runPart(
+export async function runWrites(
   writes: readonly Write[],
   { ended, mayFollow, perform, onEnded }: WriteRunCallbacks,
 ): Promise<void> {
-  assertOrder(writes, ended);
   const limit = createConcurrencyLimiter(MAX_UNDER_WAY);
   const run = async (write: Write, needed: readonly (Outcome | Promise<Outcome> | undefined)[]): Promise<Outcome> => {
     const outcomes = (await Promise.all(needed)).filter((one) => one !== undefined);
@@ -47,12 +37,16 @@ async function runPart(
     onEnded(outcome);
     return outcome;
   };
-  const running = new Map<WriteId, Promise<Outcome>>();
-  for (const write of writes) {
-    const needed = write.dependsOn.map((id) => running.get(id) ?? ended.get(id));
-    running.set(write.id, run(write, needed));
+  for (const isLast of [false, true]) {
+    const part = writes.filter(({ last }) => last === isLast);
+    assertOrder(part, ended);
+    const running = new Map<WriteId, Promise<Outcome>>();
+    for (const write of part) {
+      const needed = write.dependsOn.map((id) => running.get(id) ?? ended.get(id));
+      running.set(write.id, run(write, needed));
+    }
+    await Promise.all(running.values());
   }
-  await Promise.all(running.values());
 }
 
 function assertOrder(writes: readonly Write[], ended: ReadonlyMap<WriteId, Outcome>): void {

@@ -560,8 +560,8 @@ export const BROKEN_PROMISES = {
   },
   'a creation has no mark': {
     file: 'src/apply/resolve-write.ts',
-    from: '...(mark && createMetadata(write, mark, context)) };',
-    to: "...(mark && write.method !== 'POST' && createMetadata(write, mark, context)) };",
+    from: 'const metadata = mark && createMetadata(write, mark, context);',
+    to: "const metadata = write.method === 'POST' ? undefined : mark && createMetadata(write, mark, context);",
     test: 'scenarios/sets-up-every-kind',
     title: 'sets-up-every-kind',
   },

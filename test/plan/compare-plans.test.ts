@@ -220,6 +220,22 @@ describe('comparePlans lists as missing', () => {
   });
 
   it.each([
+    ['as desired', 'b', 'live'],
+    ['as it was', 'a', 'manifests'],
+    ['something else', 'c', 'both'],
+  ])(
+    'a field that the later plan leaves alone, with the side that differs: the live value is %s',
+    (_, value, changed) => {
+      const later = createLiveChange('TCPEdge/a', 'update', {
+        ...{ id: 'edgtcp_1', spec: { description: value }, desired: toNormal('TCPEdge/a', {}) },
+        differences: [createDifference('backend.backend_id', { from: 'bkdhr_0', to: 'bkdhr_1' })],
+      });
+      const { less } = comparePlans(plan(toUpdate(['description', 'a', 'b'])), plan(later));
+      expect(less.flatMap(({ fields }) => fields.map((field) => field.changed))).toEqual([changed]);
+    },
+  );
+
+  it.each([
     ['manifest', 'manifests'],
     ['drift', 'live'],
   ] as const)('what is no field, with the side on which its origin is: %s', (origin, changed) => {

@@ -30,7 +30,7 @@ export interface Session {
   locate?: Locate | undefined;
   /** Which host its requests go to, and what sets that. For errors of the service. */
   service?: string | undefined;
-  opened?: OpenedStack;
+  opened?: OpenedStack | undefined;
   validation?: Validation;
   /** Its plan, without the findings of the run. */
   plan?: Plan;

@@ -7,7 +7,7 @@ import { createStackEntry } from '../../report/machine/stacks.ts';
 import type { CommandLine, StackReportPart } from '../../report/report.ts';
 import { numberReport } from '../../report/view/redact.ts';
 import { applyStacks } from '../../run/apply-stacks.ts';
-import { createAbsentStackNotes } from '../../run/neighbours.ts';
+import { noteAbsentStacks } from '../../run/neighbours.ts';
 import { createOtherStacksLookUps, noteConflicts, noteExchanges, planStacks } from '../../run/plan-stacks.ts';
 import {
   findRefusal,
@@ -150,9 +150,7 @@ export async function runDrift(
   context: Context,
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
-    const { selected, isOfMany, signal } = run;
-    const { baseUrl, keyEnv } = flags;
-    const noteAbsent = createAbsentStackNotes({ ...selected, baseUrl, keyEnv }, run.context);
+    const { selected, isOfMany, signal, listAround } = run;
     await planEachSession(run, async (session) => {
       const { stack, ...opened } = session.opened ?? (await openSession(run, session));
       const onPlanned = (plan: Plan): void => {
@@ -161,7 +159,7 @@ export async function runDrift(
       };
       const others = createOtherStacksLookUps(run, opened);
       const drift = await stack.drift({ signal, ...pickRequest(flags), ...others, onPlanned });
-      session.drift = isOfMany ? noteAbsent(drift) : drift;
+      session.drift = isOfMany ? noteAbsentStacks(drift, { tree: selected.tree, listAround }, run.context) : drift;
     });
     noteConflicts(run);
     noteExchanges(run);
@@ -191,6 +189,7 @@ export async function runGet(
     await forEachSession(run, async (session) => {
       const opened = await openSession(run, session);
       session.inventory = select(opened, await opened.stack.get({ ...query, signal: run.signal }));
+      session.opened = undefined; // to limit memory: its manifests are not shown
     });
     return show(run);
   });

@@ -88,11 +88,8 @@ export async function withStacks(
   const notes = {
     planned: createPlannedResources(),
     claims: [],
-    findMissing: createMissingCommitsLookUp(context),
-    listAround: createStacksAroundLookUp(
-      { tree: selected.tree, baseUrl: flags.baseUrl, keyEnv: flags.keyEnv },
-      context,
-    ),
+    findMissing: once((tree: StackTree) => findMissingCommits(tree, context)),
+    listAround: once(() => listStacksOfRepository(selected.tree.root, flags, context)),
   };
   const sessions = selected.stacks.map(createSession);
   const run = { selected, sessions, isOfMany, paths, flags, command, consentTo, context, ...notes };
@@ -125,19 +122,12 @@ function getRoot(paths: readonly string[]): string {
   throw new StackError(message, { reason: 'invalid', remedy: 'Name one folder that contains all of them.' });
 }
 
-function createMissingCommitsLookUp(context: Context): StacksRun['findMissing'] {
-  let missing: ReturnType<typeof findMissingCommits> | undefined;
-  return (tree) => {
-    missing ??= findMissingCommits(tree, context);
-    return missing;
-  };
-}
-
-function createStacksAroundLookUp(...known: Parameters<typeof listStacksOfRepository>): StacksRun['listAround'] {
-  let around: readonly StackFolder[] | undefined;
-  return () => {
-    around ??= listStacksOfRepository(...known);
-    return around;
+/** Computes a value when it is first asked for. */
+function once<Args extends readonly unknown[], T>(compute: (...args: Args) => T): (...args: Args) => T {
+  let computed: { readonly value: T } | undefined;
+  return (...args) => {
+    computed ??= { value: compute(...args) };
+    return computed.value;
   };
 }
 

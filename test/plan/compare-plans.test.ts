@@ -4,7 +4,14 @@ import { formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isSamePlan } from '../../src/model/plan.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
-import { createChange, createDifference, createLiveChange, createPlan, toNormal } from '../report/sample-plans.ts';
+import {
+  createChange,
+  createDifference,
+  createLiveChange,
+  createPlan,
+  createWrite,
+  toNormal,
+} from '../report/sample-plans.ts';
 
 const POOL = createLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_1' });
 const OTHER_POOL = createLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2' });
@@ -163,6 +170,23 @@ describe('comparePlans finds a difference', () => {
     ]);
     expect(isSamePlan(comparePlans(plan(replace(2)), plan(replace(1))))).toBe(true);
     expect(isSamePlan(comparePlans(plan(replace(2)), plan(replace(0))))).toBe(true);
+  });
+});
+
+describe('comparePlans after an interrupted apply', () => {
+  const toMove = (from: string) =>
+    createLiveChange('TCPEdge/a', 'update', {
+      ...{ id: 'edgtcp_1', spec: { hostports: [from] }, desired: toNormal('TCPEdge/a', { hostports: ['c:3'] }) },
+      differences: [createDifference('hostports', { from: [from], to: ['c:3'] })],
+    });
+
+  it.each([
+    ['b:2', true],
+    ['d:4', false],
+  ])('accepts the value that the approved plan sets in between, and no other: %s', (from, isSame) => {
+    const vacate = createWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_1', body: { hostports: ['b:2'] } });
+    const approved = createPlan({ changes: [toMove('a:1')], writes: [{ ...vacate, purpose: 'vacate' }] });
+    expect(isSamePlan(comparePlans(approved, plan(toMove(from))))).toBe(isSame);
   });
 });
 

@@ -78,7 +78,7 @@ export class CreationJudge {
     return judged;
   }
 
-  /** Lists those of a list that are ours. A list shows every field, so nothing else is read. */
+  /** Returns those of a list that are ours, and remembers their ids. A list shows every field, so nothing else is read. */
   pickOurs(sent: SentCreation, listed: readonly LiveResource[]): readonly LiveResource[] {
     const ours = listed.filter((live) => this.#judgeShown(sent, live)?.whose === 'ours');
     for (const { id } of ours) this.#context.known.add(id);

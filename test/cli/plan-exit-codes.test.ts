@@ -137,7 +137,11 @@ const HERE = [
   ['cli/reconcile/question.ts', 'Declined', 'a plan asks nothing'],
   ['cli/reconcile/question.ts', 'This apply takes over', 'without an answer, as the plan without consent'],
   ['open-stack.ts', 'Declined', 'a plan asks nothing'],
-  ['stack/choose-sinks.ts', 'new Set(found.map', 'a plan may be made without the secrets; each is a line of the plan'],
+  [
+    'stack/choose-sinks.ts',
+    'new Set(unknownSecrets.map',
+    'a plan may be made without the secrets; each is a line of the plan',
+  ],
   [
     'stack/choose-sinks.ts',
     'could not be saved either',
@@ -145,7 +149,7 @@ const HERE = [
   ],
   [
     'stack/choose-sinks.ts',
-    '...found.flatMap(({ remedy }) => remedy ?? [])',
+    '...findings.flatMap(({ remedy }) => remedy ?? [])',
     'git said so since the plan; a plan has it as an error',
   ],
   [

@@ -257,9 +257,25 @@ describe('a part of an approved plan', () => {
     expect(stdout).toMatch(/^Approved, but not in this plan:\n+± Credential\/c/m);
   });
 
+  const toDescribed = (description: string, port: number) =>
+    STACK + toManifest('TCPEdge', 'a', { description, hostports: [`1.tcp.example.net:${port}`] });
+
+  it('names the fields that are done if the others differ at the service', async () => {
+    const workspace = await createWorkspace({ 'm.yaml': toDescribed('old', 20001) });
+    const { edgewise, write } = workspace;
+    await edgewise('apply m.yaml --yes');
+    await write({ 'm.yaml': toDescribed('new', 20002) });
+    await edgewise('plan m.yaml -o plan.json');
+    await changeByHand(workspace, 'TCPEdge/a', { description: 'new', hostports: ['1.tcp.example.net:20003'] });
+    const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --yes --format json');
+    expect(exitCode).toBe(6);
+    expect(readOnlyStack(stdout)).toMatchObject({
+      done: [{ address: 'TCPEdge/a', action: 'update', paths: ['description'] }],
+      more: [{ address: 'TCPEdge/a', fields: [{ path: 'hostports', changed: 'live' }] }],
+    });
+  });
+
   it('names the fields that are done if the manifests no longer have the others', async () => {
-    const toDescribed = (description: string, port: number) =>
-      STACK + toManifest('TCPEdge', 'a', { description, hostports: [`1.tcp.example.net:${port}`] });
     const workspace = await createWorkspace({ 'm.yaml': toDescribed('old', 20001) });
     const { edgewise, write, server } = workspace;
     await edgewise('apply m.yaml --yes');

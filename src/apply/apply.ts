@@ -8,11 +8,11 @@ import type { Plan } from '../model/plan.ts';
 import { sleepFor } from '../model/sleep.ts';
 import { isDelete, type Write, type WriteId } from '../model/write.ts';
 import { type ApplyContext, type ApplyRun, createApplyRun } from './apply-run.ts';
-import { findUndoneDeletes } from './confirm-deletes.ts';
 import { DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { deleteOwnDuplicates } from './duplicates.ts';
 import { performWrite } from './perform-write.ts';
 import { runWrites } from './run-writes.ts';
+import { findUndoneDeletes } from './verify-deletes.ts';
 
 /**
  * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
@@ -27,12 +27,12 @@ import { runWrites } from './run-writes.ts';
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const started = new StartedApply(plan, context);
   await started.send(plan.writes);
-  await confirmDeletes([started]);
+  await verifyDeletes([started]);
   return started.end();
 }
 
-/** Confirms the deletes of a run: each that took no effect fails. `started`: the applies of one account. */
-export async function confirmDeletes(started: readonly StartedApply[]): Promise<void> {
+/** Verifies deletes: each that took no effect fails. `started`: the applies of one account. */
+export async function verifyDeletes(started: readonly StartedApply[]): Promise<void> {
   const [first] = started;
   const messages = await first?.findUndoneDeletes(started.flatMap((one) => one.listDeletes()));
   if (messages !== undefined) for (const one of started) one.fail(messages);

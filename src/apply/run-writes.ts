@@ -23,6 +23,7 @@ const MAX_UNDER_WAY = 64;
  * Runs the writes of a plan. Each write starts when its dependencies have succeeded and fewer than MAX_UNDER_WAY writes
  * are under way. Writes marked `last` start when all others have ended. If a write fails, the writes that depend on it
  * are skipped and the others continue. A write may depend only on writes before it in the list.
+ * After an interrupt, `perform` skips.
  */
 export async function runWrites(
   writes: readonly Write[],

@@ -198,7 +198,7 @@ export interface Plan {
     readonly read: number;
     /**
      * The least number of requests of an apply: the writes, one list request for each kind in which a concurrent apply
-     * could create the same resource, and those that confirm deletes (`apply/confirm-deletes.ts`).
+     * could create the same resource, and those that verify deletes (`apply/verify-deletes.ts`).
      */
     readonly apply: number;
     /**

@@ -1,4 +1,4 @@
-import { confirmDeletes, type StartedApply } from '../apply/apply.ts';
+import { type StartedApply, verifyDeletes } from '../apply/apply.ts';
 import type { Client } from '../client/client.ts';
 import { assertDefined } from '../model/errors.ts';
 import { type Outcome, SERVICE_STOPS } from '../model/outcome.ts';
@@ -10,7 +10,7 @@ import { isDelete } from '../model/write.ts';
 import type { Account } from '../stack/account.ts';
 import type { ApplyRunOptions } from '../stack/stack.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
-import { dividePlans, isPrune, type Passes, type PassStep } from './passes.ts';
+import { dividePlans, isPrune, mayShareAccount, type Passes, type PassStep } from './passes.ts';
 import { findRefusal, listReady, notePlan, planEachSession, type Run, type Session } from './session.ts';
 
 /** What a user sees and says of an apply. */
@@ -48,7 +48,7 @@ export async function applyStacks(run: Run, { ask, onOtherEnd, start }: ApplyDia
     }
   }
   const { follow, end } = start(listReady(run));
-  await write(run, follow).finally(end);
+  await applyReady(run, follow).finally(end);
 }
 
 /** Rejects if a token of any stack could not be rescued. A stack that needs an unknown secret is not applied. */
@@ -97,7 +97,7 @@ function getPlan({ plan, folder }: Session): Plan {
 }
 
 /** Applies what is ready: the stacks of an account one after another, accounts side by side. */
-async function write(run: Run, follow: (session: Session) => ApplyRunOptions): Promise<void> {
+async function applyReady(run: Run, follow: (session: Session) => ApplyRunOptions): Promise<void> {
   const ready = listReady(run);
   const byFolder = new Map(run.sessions.map((session) => [session.folder, session]));
   const { ordered } = orderStacks([...byFolder.keys()]);
@@ -131,14 +131,11 @@ interface AccountToApply {
  * pass, the deletes and late claims of all of them. A stack is not applied if one that it depends on failed. If a stack
  * failed, the others keep what they would prune. If the service does not keep marks, nothing more is sent to it.
  */
-async function applyAccount(
-  { write: open }: Account,
-  { order, own, refused, toOptions }: AccountToApply,
-): Promise<void> {
+async function applyAccount({ write }: Account, { order, own, refused, toOptions }: AccountToApply): Promise<void> {
   const stacks = order.filter((session) => own.includes(session));
   const plans = stacks.map(getPlan);
   const passes = plans.some(({ mode }) => mode === 'apply') ? dividePlans(plans) : divideNothing(plans);
-  await open(async (client) => {
+  await write(async (client) => {
     const account: AccountInApply = {
       order,
       passes,
@@ -153,7 +150,7 @@ async function applyAccount(
       if (stacks.includes(session)) await runFirstPass(account, session, { client, options: toOptions(session) });
     }
     for (const step of passes.last) await runStep(account, step);
-    await confirmDeletes([...account.started.values()]);
+    await verifyDeletes([...account.started.values()]);
     for (const [session, started] of account.started) endApply(session, started);
   });
 }
@@ -256,7 +253,7 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: Plan): boolea
   return outcome === 'applied' || (mode === 'apply' && isDelete(write));
 }
 
-/** Sends a step of the last pass. Leaves out prunes if another stack failed, which might take over their resources. */
+/** Sends a step of the last pass. Leaves out prunes if another stack of the service failed: it might take over their resources. */
 async function runStep(
   { order, started: all, failed, unmanageable }: AccountInApply,
   { plan, writes }: PassStep,
@@ -269,7 +266,7 @@ async function runStep(
     failed.add(own);
     return;
   }
-  const other = [...failed].find((session) => session !== own);
+  const other = [...failed].find((one) => one !== own && mayShareAccount(one.folder, own.folder));
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
   if (other !== undefined) started.keep(kept, describeKeptPrunes(own.folder, other.folder));
   try {

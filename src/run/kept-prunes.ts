@@ -1,7 +1,7 @@
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { KeptPrunes } from '../plan/plan-input.ts';
 import { formatPruneCommand } from './apply-stacks.ts';
-import { isPrune } from './passes.ts';
+import { isPrune, mayShareAccount } from './passes.ts';
 import { describeRefusal, findRefusal, type Run, type Session } from './session.ts';
 
 /**
@@ -24,11 +24,6 @@ export async function keepPrunesBesideUnknownStacks(
     session.keptPrunes = createReason(session.folder, other);
     await planAgain(session);
   }
-}
-
-/** Whether two stacks are at one service. A stack without a base URL may be at any. */
-function mayShareAccount({ serviceId }: StackFolder, folder: StackFolder): boolean {
-  return serviceId === undefined || serviceId === folder.serviceId;
 }
 
 function hasPrunes({ plan }: Session): boolean {

@@ -4,6 +4,7 @@ import { isRetirement } from '../model/change.ts';
 import { listAddressesInCondition } from '../model/conditions.ts';
 import type { Plan } from '../model/plan.ts';
 import { sort } from '../model/sort.ts';
+import type { StackFolder } from '../model/stack-tree.ts';
 import { isDelete, mapNeededWrites, type Write } from '../model/write.ts';
 
 /**
@@ -48,6 +49,11 @@ export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (wri
   const isPruned = ({ address, duplicateOf, ids }: Write) =>
     pruned.has(address) && (duplicateOf === undefined || old.has(ids?.id));
   return (write) => mode !== 'release' && isDelete(write) && isPruned(write);
+}
+
+/** Whether two stacks are at one service. A stack without a base URL may be at any. */
+export function mayShareAccount({ serviceId }: StackFolder, folder: StackFolder): boolean {
+  return serviceId === undefined || serviceId === folder.serviceId;
 }
 
 function listLateWrites(plan: Plan): ReadonlySet<Write> {

@@ -382,7 +382,7 @@ export const BROKEN_PROMISES = {
     title: 'never end with an empty plan and a token that does not work: the second runs %s the creation of the first',
   },
   'a run prunes beside an unknown stack': {
-    file: 'src/run/kept-prunes.ts',
+    file: 'src/run/passes.ts',
     from: 'return serviceId === undefined || serviceId === folder.serviceId;',
     to: 'return false;',
     test: 'repository/hand-over',

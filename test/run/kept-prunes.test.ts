@@ -83,6 +83,24 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([expect.stringContaining('DELETE /edges/tcp/')]);
   });
 
+  it('prunes if that stack is at another service, after the writes of the other stacks of its own', async () => {
+    const at = { env: { EDGEWISE_BASE_URL: '' } };
+    const [own, other] = ['https://api.test', 'https://other.test'].map((url) => ({ api: { base_url: url } }));
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a', own)}${toEdge('x', 20_001)}${toEdge('gone', 20_002)}`,
+    });
+    await workspace.edgewise('apply live/a --yes', at);
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a', own)}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStack('b', other),
+      'live/b/pool.yaml': '}{',
+      'live/c/edgewise.yaml': `${toStack('c', own)}${toEdge('new', 20_005)}`,
+    });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes --allow-deletes', at);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp', expect.stringContaining('DELETE /edges/tcp/')]);
+  });
+
   it('still deletes replaced resources: a credential with another user, and an ingress with another domain', async () => {
     const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
     const toStackA = (domain: string, owner: string): string =>

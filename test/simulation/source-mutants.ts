@@ -66,7 +66,7 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: ['repository/cross-stack-references'],
   },
   'a run prunes a resource that an unreadable stack takes over': {
-    file: 'src/run/kept-prunes.ts',
+    file: 'src/run/passes.ts',
     from: 'return serviceId === undefined || serviceId === folder.serviceId;',
     to: 'return false;',
     noticedAs: /which is not its own/,

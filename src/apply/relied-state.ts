@@ -19,8 +19,9 @@ import type { Plan } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type CreateWrite, getSentFields, isDelete, listSentFieldNames, type Write } from '../model/write.ts';
 import { listUnresolvedAddresses } from '../plan/desired-form.ts';
+import { completeMarkDraft } from '../plan/mark-draft.ts';
 import { createChangeLookUp, isReliantWrite } from '../plan/relied-writes.ts';
-import { completeMarkDraft, listWritesOfChange } from '../plan/writes.ts';
+import { listWritesOfChange } from '../plan/writes.ts';
 import { formatComparedValue } from './check-response.ts';
 import { createStaleError } from './external-error.ts';
 

@@ -4,7 +4,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { assertJsonObject, type JsonObject } from '../model/json.ts';
 import { type MarkDraft, renderFittingMetadata, renderMetadata } from '../model/mark.ts';
 import { getSentFields, type Write } from '../model/write.ts';
-import { completeMarkDraft, createLongestMark } from '../plan/writes.ts';
+import { completeMarkDraft, createLongestMark } from '../plan/mark-draft.ts';
 
 const METADATA = 'metadata';
 

@@ -7,9 +7,10 @@ import type { Mark } from '../model/mark.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { PlannedTokenSink } from '../model/token-sink.ts';
 import type { ChangeDecision } from './decide.ts';
+import { listChangedFields } from './differences.ts';
 import type { ResourcePair } from './match.ts';
 import { findManifestValidForMs } from './validity.ts';
-import { listChangedFields, pickNonNormalWrittenValues } from './writes.ts';
+import { pickNonNormalWrittenValues } from './writes.ts';
 
 /** Facts of a change that its decision does not contain. */
 interface ChangeFacts {

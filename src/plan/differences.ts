@@ -14,7 +14,7 @@ import { computeManagedDigest, isIgnoredInPart, listIgnoredInMark, omitIgnoredPa
 import { isModule, isRotatable, type Kind } from '../kinds/kind.ts';
 import { isSpellingOf } from '../kinds/spelling.ts';
 import { type Address, getAddressName } from '../model/address.ts';
-import type { Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
+import type { Change, Difference, DifferenceCause, OtherSpelling } from '../model/change.ts';
 import { formatPath } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
 import {
@@ -327,4 +327,10 @@ function isHiddenFieldChanged({ kind, ignored, live, name, field, wanted, isDefa
   if (applied === IGNORED_FIELD_DIGEST) return !isDefault && field.lifecycle !== 'immutable';
   const digest = computeManagedDigest(kind, { name, value: wanted }, listIgnoredInMark(live.mark));
   return containsUnknownId(kind, { [name]: wanted }) || digest !== applied;
+}
+
+/** Top-level fields with a difference, each once, in the order of the kind's table. */
+export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'differences'>): readonly string[] {
+  const changed = new Set(differences.map(({ field }) => field));
+  return kind.specFields.map(([name]) => name).filter((name) => changed.has(name));
 }

@@ -24,10 +24,10 @@ interface AllDocuments extends ReadDocuments {
 /** Reads all documents. Tells `quoted` what reports may quote. */
 export function readAllDocuments(
   contents: readonly ManifestContent[],
-  context: Omit<ReadContext, 'allowance'> & { readonly quoted: QuotedTexts | undefined },
+  context: Omit<ReadContext, 'budget'> & { readonly quoted: QuotedTexts | undefined },
 ): AllDocuments {
-  const allowance = createYamlBudget();
-  const files = contents.map((content) => readFile(content, { ...context, allowance }));
+  const budget = createYamlBudget();
+  const files = contents.map((content) => readFile(content, { ...context, budget }));
   const documents = files.flatMap((file) => file.documents);
   const quotable = new Map(files.flatMap((file) => (file.quotable ? [[file.source.file, file.quotable]] : [])));
   for (const [file, text] of quotable) context.quoted?.add(file, text);

@@ -5,7 +5,7 @@ import type { LocateInDocument } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestDocument } from '../model/policy.ts';
 import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
 import { POLICY_SPEC_SCHEMA, POLICY_TEST_SPEC_SCHEMA } from '../schemas/policy.ts';
-import { getDocumentLabelsAndAnnotations } from './documents.ts';
+import { getDocumentLabelsAndAnnotations } from './document-header.ts';
 import { createEditableManifest } from './edit-document.ts';
 import { type DocumentSource, findRange, locate, type ManifestDocument } from './finding.ts';
 import { readLifecycle } from './lifecycle.ts';

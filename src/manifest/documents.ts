@@ -1,8 +1,3 @@
-import { BOUNDARY_REMEDY } from '../files/boundary.ts';
-import type { TextType } from '../kinds/field.ts';
-import { FORMATS } from '../kinds/formats.ts';
-import { type Kind, toHyphenated } from '../kinds/kind.ts';
-import { findPrefixOfUnmanagedKind } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { listBadPrototypeKeys } from '../kinds/walk.ts';
 import { omitOptionalNullsFromSpec } from '../kinds/written-form.ts';
@@ -11,10 +6,9 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
 import type { Finding, SyntaxFinding, UncodedFinding } from '../model/finding.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { checkStorableText, toPrintable } from '../model/printable.ts';
 import type { SecretRedactor } from '../model/secrets.ts';
 import type { FieldPath } from '../model/state.ts';
-import { DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS, MANIFEST_API_VERSION } from '../schemas/document.ts';
+import { DOCUMENT_KINDS, findDocumentSchema } from '../schemas/document.ts';
 import { yieldSchemaFindings } from '../schemas/findings.ts';
 import {
   type DiagnosticLimiter,
@@ -22,7 +16,9 @@ import {
   limitDiagnosticsPerCode,
   type RemainingYamlBudget,
 } from './bounded-yaml.ts';
-import type { FieldFileResult, ManifestEnvironment, ReadFieldFile } from './environment.ts';
+import { ADD_HEADER, findHeaderFinding } from './document-header.ts';
+import type { ManifestEnvironment, ReadFieldFile } from './environment.ts';
+import { fillInFiles } from './field-files.ts';
 import {
   createDiagnostic,
   type DiagnosticSubject,
@@ -33,6 +29,7 @@ import {
   toManifestFinding,
 } from './finding.ts';
 import {
+  findKustomizeOriginFile,
   hasOneHeader,
   isApiVersionOfOthers,
   isDataOfOthers,
@@ -67,9 +64,10 @@ export interface ReadContext {
   readonly env: ManifestEnvironment;
   readonly secrets: Pick<SecretRedactor, 'redact' | 'find'>;
   readonly readFile: ReadFieldFile;
-  /** `allowance` and `counter` are the remaining limits for YAML and for diagnostics. */
-  readonly allowance: RemainingYamlBudget;
-  readonly counter: DiagnosticLimiter;
+  /** What the files of this run may still contain. */
+  readonly budget: RemainingYamlBudget;
+  /** Says which diagnostics are still shown. */
+  readonly limiter: DiagnosticLimiter;
 }
 
 /** Reads every document of a file, including members of a `List`. `onlyDefaults`: ignores all but Defaults. */
@@ -85,7 +83,7 @@ export function readDocuments(
   let mayHideStack = false;
   let ofOthers = 0;
   const toolFields: ToolField[] = [];
-  for (const parsed of parseDocuments(source.yaml, env, context.allowance)) {
+  for (const parsed of parseDocuments(source.yaml, env, context.budget)) {
     const all = unfold(parsed, { text: source, range: parsed.range, tree: parsed.tree, base: [] }, parsed.value);
     const candidates = all.filter((candidate) => !isOfOthers(candidate));
     const meant = onlyDefaults ? candidates.filter(mayBeDefaults) : candidates;
@@ -94,8 +92,8 @@ export function readDocuments(
     const read = meant.map((candidate) => inspectDocument(candidate, context));
     for (const { document } of read) if (document !== undefined) documents.push(document);
     toolFields.push(...read.flatMap(({ subject, toolPaths = [] }) => toolPaths.map((path) => ({ subject, path }))));
-    diagnostics.push(...listDiagnostics(parsed, read, { source, counter: context.counter }));
-    mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
+    diagnostics.push(...listDiagnostics(parsed, read, { source, limiter: context.limiter }));
+    mayHideStack ||= read.some(({ mayBeStack }) => mayBeStack);
   }
   return { documents, diagnostics, mayHideStack, ofOthers, toolFields };
 }
@@ -130,18 +128,18 @@ export function listToolFieldWarnings(fields: readonly ToolField[]): readonly Di
 function listDiagnostics(
   parsed: ParsedDocument,
   read: readonly Inspected[],
-  { source, counter }: Pick<ReadContext, 'counter'> & { readonly source: SourceText },
+  { source, limiter }: Pick<ReadContext, 'limiter'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const syntax = parsed.findings
     // Without a tree, the file was not read to its end. Always report that.
-    .filter(({ code }) => parsed.tree === undefined || counter.shouldShow(code))
+    .filter(({ code }) => parsed.tree === undefined || limiter.shouldShow(code))
     .map((finding) => createSyntaxDiagnostic(source, finding, subject));
   const values = parsed.findings.map(({ range, within = range }) => source.toPlace(within.start));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const located = read.flatMap(({ subject, findings }) =>
-    findings.filter(({ code }) => counter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
+    findings.filter(({ code }) => limiter.shouldShow(code)).map((finding) => locateDiagnostic(subject, finding)),
   );
   return [...syntax, ...located.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
@@ -195,45 +193,48 @@ function mayBeDefaults({ value, isBroken }: Candidate): boolean {
   return kind === 'Defaults' && typeof apiVersion === 'string' && /^(?:edgewise\/|$)/.test(apiVersion);
 }
 
+/** What the checks of one candidate found. `document` is absent if its kind is unknown. */
 interface Inspected {
   readonly subject: DiagnosticSubject;
   readonly document?: ManifestDocument | undefined;
   readonly findings: readonly Finding[];
   /** Whether the kind is unknown and may be `Stack`. */
-  readonly maybeStack: boolean;
+  readonly mayBeStack: boolean;
   /** The paths of the fields that another tool added. */
   readonly toolPaths?: readonly FieldPath[];
 }
 
+/** Checks a candidate. A secret of the run in it is its only finding, because any other could quote it. */
 function inspectDocument(candidate: Candidate, context: ReadContext): Inspected {
   // Skip a broken value: aliases can make it huge, and only its address is used.
-  const held = candidate.isBroken ? undefined : findRunSecretInDocument(candidate.value, context.secrets);
-  if (held === undefined) return inspectValue(candidate, context);
-  const { value, path, message, remedy } = held;
+  const secret = candidate.isBroken ? undefined : findRunSecretInDocument(candidate.value, context.secrets);
+  if (secret === undefined) return inspectValue(candidate, context);
+  const { value, path, message, remedy } = secret;
   const inspected = inspectValue({ ...candidate, value }, context);
-  const { subject, document, maybeStack } = inspected;
+  const { subject, document, mayBeStack } = inspected;
   const finding: Finding = { code: 'secret-in-manifest', message, remedy, path };
   return {
     subject,
     findings: [finding],
-    maybeStack,
+    mayBeStack,
     document: document && { ...document, isValid: false },
   };
 }
 
+/** Checks a candidate, as far as its `kind` and `apiVersion` allow. */
 function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
   const { source, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
-    const finding = { ...createRootFinding('bad-value', message), remedy: ADD_HEADER };
-    return { subject: { source }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
+    const finding: Finding = { code: 'bad-value', message, remedy: ADD_HEADER, path: [] };
+    return { subject: { source }, findings: isBroken ? [] : [finding], mayBeStack: isBroken };
   }
   const { kind } = value;
   if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind))
     return inspectKind(kind, { ...candidate, value }, context);
   const header = isBroken ? undefined : findHeaderFinding(value);
-  const maybeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
-  return { subject: { source }, findings: header === undefined ? [] : [header], maybeStack };
+  const mayBeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
+  return { subject: { source }, findings: header === undefined ? [] : [header], mayBeStack };
 }
 
 /** Reads only the address of a broken document, so that references to it are not reported as dangling. */
@@ -244,12 +245,12 @@ function inspectKind(
 ): Inspected {
   if (isBroken) {
     const document = createManifestDocument(kind, { metadata: value['metadata'] ?? null }, { source, isValid: false });
-    return { subject: { source, kind, address: document.address }, document, findings: [], maybeStack: false };
+    return { subject: { source, kind, address: document.address }, document, findings: [], mayBeStack: false };
   }
   const header = findHeaderFinding(value);
   // A Stack of another tool is not the Stack of these manifests.
   if (header !== undefined && (kind === 'Stack' || kind === 'Defaults') && isApiVersionOfOthers(value['apiVersion']))
-    return { subject: { source, kind }, findings: [header], maybeStack: false };
+    return { subject: { source, kind }, findings: [header], mayBeStack: false };
   const readFile = withRefusalOfSecretFiles(context.readFile, context.secrets);
   const { own, paths: toolPaths } = withoutToolFields(value);
   const filled = fillInFiles(kind, withoutOptionalNulls(kind, own), (path) => readFile(source.text.file, path));
@@ -257,7 +258,7 @@ function inspectKind(
   const findings = header === undefined ? inFields : [header];
   const document = createManifestDocument(kind, filled.value, { source, isValid: findings.length === 0 });
   const subject = { source, kind, address: document.address };
-  return { subject, findings, maybeStack: false, toolPaths, ...(kind !== 'List' && { document }) };
+  return { subject, findings, mayBeStack: false, toolPaths, ...(kind !== 'List' && { document }) };
 }
 
 /**
@@ -314,76 +315,6 @@ function createManifestDocument(
   return { ...rest, kind, value, name, address };
 }
 
-function createRootFinding(code: Finding['code'], message: string): Finding {
-  return { code, message, path: [] };
-}
-
-/** Returns the error in `apiVersion` or `kind`. The caller checks fields only if there is none. */
-function findHeaderFinding(value: JsonObject): Finding | undefined {
-  const { apiVersion, kind } = value;
-  if (apiVersion === undefined && kind === undefined)
-    return { ...createRootFinding('bad-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
-  return findHeaderTextFinding('kind', kind) ?? findKindFinding(value) ?? findVersionFinding(kind, apiVersion);
-}
-
-const ADD_HEADER = `Start every document with apiVersion: ${MANIFEST_API_VERSION} and its kind. Move files that are not manifests to another folder.`;
-
-function findHeaderTextFinding(name: string, value: Json | undefined): Finding | undefined {
-  if (typeof value === 'string') return undefined;
-  const remedy =
-    name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${MANIFEST_API_VERSION}.`;
-  if (value === undefined) return { ...createRootFinding('bad-field', `${name} is missing`), target: 'key', remedy };
-  return { code: 'bad-value', message: `${name} must be text`, path: [name], remedy };
-}
-
-function findKindFinding({ kind, apiVersion, metadata }: JsonObject): Finding | undefined {
-  if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
-  const isOfOtherTool = typeof apiVersion === 'string' && apiVersion !== MANIFEST_API_VERSION;
-  const what = isOfOtherTool ? `${kind} of ${apiVersion}` : kind;
-  return {
-    code: 'unknown-kind',
-    message: `${what} is not a kind of edgewise`,
-    remedy: formatKindRemedy(kind, metadata),
-    path: ['kind'],
-  };
-}
-
-function formatKindRemedy(kind: string, metadata: Json | undefined): string {
-  const prefix = findPrefixOfUnmanagedKind(kind);
-  if (prefix !== undefined) return formatExternalRemedy(prefix, metadata);
-  const { name, title } = findKind(kind) ?? {};
-  if (name !== undefined) return `No manifest has ${title}s. Use edgewise ${toHyphenated(name)} submit.`;
-  if (kind === 'Kustomization')
-    return 'Build its folder and pass the output to edgewise: `kustomize build . | edgewise plan -`.';
-  const nearest = suggest(kind, DOCUMENT_KINDS);
-  return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
-}
-
-/** The document to write for what edgewise refers to and does not manage. */
-function formatExternalRemedy(prefix: string, metadata: Json | undefined): string {
-  const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
-  const shown = typeof name === 'string' && isResourceName(name) ? name : 'office';
-  return [
-    'Edgewise refers to it by its id, and does not manage it. Write:',
-    `apiVersion: ${MANIFEST_API_VERSION}`,
-    'kind: External',
-    `metadata: { name: ${shown} }`,
-    `spec: { id: ${prefix}_… }`,
-  ].join('\n');
-}
-
-function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
-  const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [MANIFEST_API_VERSION];
-  if (typeof apiVersion !== 'string') return findHeaderTextFinding('apiVersion', apiVersion);
-  if (known.includes(apiVersion)) return undefined;
-  return {
-    code: 'unknown-kind',
-    message: `apiVersion is \`${apiVersion}\`, but this version of edgewise reads \`${MANIFEST_API_VERSION}\``,
-    remedy: `Write apiVersion: ${MANIFEST_API_VERSION}, or use a version of edgewise that reads the other.`,
-    path: ['apiVersion'],
-  };
-}
-
 /** Lists the findings of the kind's schema. If there are none, lists findings of checks across fields. */
 function listFieldFindings({
   kind,
@@ -421,103 +352,4 @@ function createUnusableKeyFinding(path: FieldPath): Finding {
 
 function createSpecFinding(part: 'spec' | 'lifecycle', finding: UncodedFinding): Finding {
   return { ...finding, code: 'bad-value', path: [part, ...finding.path] };
-}
-
-/**
- * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` if
- * there is no such annotation or the file is in another repository. Source: "Kustomize built-ins, buildMetadata".
- */
-export function findKustomizeOriginFile(document: Json): string | undefined {
-  const metadata = isJsonObject(document) ? document['metadata'] : undefined;
-  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
-  const text = isJsonObject(annotations) ? annotations[ANNOTATION] : undefined;
-  if (typeof text !== 'string' || /^repo:/m.test(text)) return undefined;
-  const [, path] = /^path: *(\S.*)$/m.exec(text) ?? /^configuredIn: *(\S.*)$/m.exec(text) ?? [];
-  return path?.trimEnd().replace(/^(["'])(.*)\1$/, '$2');
-}
-
-const ANNOTATION = 'config.kubernetes.io/origin';
-
-/**
- * Replaces `{ file: path }` with the text of the file in fields whose kind allows it. File content is never quoted,
- * because a path can lead to a secret.
- */
-function fillInFiles(
-  kind: string,
-  value: JsonObject,
-  read: (path: string) => FieldFileResult,
-): { readonly value: JsonObject; readonly findings: readonly Finding[] } {
-  const spec = value['spec'];
-  const table = findKind(kind);
-  if (table === undefined || !isJsonObject(spec)) return { value, findings: [] };
-  const findings: Finding[] = [];
-  const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
-    const path = findFilePath(spec[name]);
-    if (path === undefined) return [];
-    const file = read(path);
-    const found = 'finding' in file ? describeUnreadFile(file) : checkText(type, file.text);
-    if (found !== undefined)
-      findings.push({
-        code: 'file-unreadable',
-        remedy: FOLDER_REMEDY,
-        ...found,
-        message: `spec.${name} names ${path}, which ${found.message}`,
-        path: ['spec', name, 'file'],
-      });
-    return 'finding' in file || found !== undefined ? [] : [[name, file.text.trim()]];
-  });
-  if (texts.length === 0) return { value, findings };
-  return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
-}
-
-/** Lists the fields that accept the text of a file. */
-function listFileFields(kind: Kind): readonly (readonly [name: string, type: TextType])[] {
-  return kind.specFields.flatMap(([name, { type }]) =>
-    type.type === 'text' && type.orFile ? [[name, type] as const] : [],
-  );
-}
-
-function findFilePath(value: Json | undefined): string | undefined {
-  if (value === undefined || !isJsonObject(value)) return undefined;
-  const { file, ...rest } = value;
-  return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
-}
-
-const FOLDER_REMEDY = 'The path is relative to the folder of this manifest.';
-
-/** What is wrong with a file. The message follows its name. */
-type FileFinding = Partial<Finding> & Pick<Finding, 'message'>;
-
-function describeUnreadFile(file: Extract<FieldFileResult, { readonly finding: string }>): FileFinding {
-  const { finding, meant, isRefused } = file;
-  if (isRefused) return { code: 'path-refused', message: finding, remedy: BOUNDARY_REMEDY };
-  if (meant === undefined) return { message: finding };
-  return { message: finding, remedy: `Did you mean \`${toPrintable(meant)}\`? ${FOLDER_REMEDY}` };
-}
-
-function checkText({ format }: TextType, text: string): FileFinding | undefined {
-  const finding = checkStorableText(text);
-  if (finding !== undefined) return { message: finding };
-  if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
-  if (!PRIVATE_KEY.test(text)) return { message: `does not hold ${FORMATS[format].expected}` };
-  const remedy =
-    'Name the file of the public key, which usually ends with .pub: `ssh-keygen -y -f` and this file print it. No manifest needs the private key.';
-  return { message: 'holds a private key', remedy };
-}
-
-const PRIVATE_KEY = /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m;
-
-interface LabelsAndAnnotations {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-export function getDocumentLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
-  const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
-  return { labels: toTextMap(labels), annotations: toTextMap(annotations) };
-}
-
-function toTextMap(texts: Json | undefined): Readonly<Record<string, string>> {
-  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -164,3 +164,18 @@ export function hasOneHeader({ root }: SyntaxTree): boolean {
   const keys = isMap(root) ? root.items.map(({ key }) => (isScalar(key) ? key.value : undefined)) : [];
   return ['apiVersion', 'kind'].every((name) => keys.filter((key) => key === name).length <= 1);
 }
+
+/**
+ * Returns the file from which a tool made a document, according to kustomize's `originAnnotations`. `undefined` if
+ * there is no such annotation or the file is in another repository. Source: "Kustomize built-ins, buildMetadata".
+ */
+export function findKustomizeOriginFile(document: Json): string | undefined {
+  const metadata = isJsonObject(document) ? document['metadata'] : undefined;
+  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
+  const text = isJsonObject(annotations) ? annotations[ORIGIN_ANNOTATION] : undefined;
+  if (typeof text !== 'string' || /^repo:/m.test(text)) return undefined;
+  const [, path] = /^path: *(\S.*)$/m.exec(text) ?? /^configuredIn: *(\S.*)$/m.exec(text) ?? [];
+  return path?.trimEnd().replace(/^(["'])(.*)\1$/, '$2');
+}
+
+const ORIGIN_ANNOTATION = 'config.kubernetes.io/origin';

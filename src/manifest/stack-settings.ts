@@ -22,7 +22,7 @@ import {
   listMembersInLayers,
 } from '../settings/resolve.ts';
 import type { SettingName } from '../settings/table.ts';
-import { getDocumentLabelsAndAnnotations } from './documents.ts';
+import { getDocumentLabelsAndAnnotations } from './document-header.ts';
 import { joinToManifestFolder } from './environment.ts';
 import { getDocumentFolder, locate, type ManifestDocument } from './finding.ts';
 

@@ -74,8 +74,8 @@ interface FoundStack {
  */
 export function validateManifests(contents: readonly ManifestContent[], options: ValidateOptions): ValidatedManifests {
   const { env, secrets = NO_OP_SECRET_REDACTOR, readFile = REFUSE_FIELD_FILES, quoted, requireStack = true } = options;
-  const counter = createDiagnosticLimiter();
-  const read = readAllDocuments(contents, { env, secrets, readFile, counter, quoted });
+  const limiter = createDiagnosticLimiter();
+  const read = readAllDocuments(contents, { env, secrets, readFile, limiter, quoted });
   const { sources, ofOthers } = read;
   const several = findStacksInSeveralFoldersError(read.documents);
   if (several !== undefined)
@@ -89,12 +89,12 @@ export function validateManifests(contents: readonly ManifestContent[], options:
   const findings = [...concealed.findings, ...checkDocuments({ documents, stack, index, references })];
   const diagnostics = [
     ...read.diagnostics,
-    ...locateFindings(findings, counter),
+    ...locateFindings(findings, limiter),
     ...listToolFieldWarnings(read.toolFields),
     ...listEmptyKeyWarnings(read.documents),
     ...listUnusedAnchorWarnings(read.documents),
     ...(stack === undefined && !read.mayHideStack && requireStack ? [NO_STACK_DIAGNOSTIC] : []),
-    ...counter.listRest(),
+    ...limiter.listRest(),
   ];
   return {
     state: hasErrors(diagnostics) ? undefined : createDesiredState(sources, documents, references),
@@ -120,7 +120,7 @@ function toFoundStack(stack: ManifestDocument): FoundStack {
 }
 
 /** Locates the first findings of each code in a document, and one with the number of the others. */
-function locateFindings(findings: readonly DocumentFinding[], counter: DiagnosticLimiter): readonly Diagnostic[] {
+function locateFindings(findings: readonly DocumentFinding[], limiter: DiagnosticLimiter): readonly Diagnostic[] {
   return [...Map.groupBy(findings, ({ subject }) => subject)].flatMap(([subject, group]) => {
     const { shown, more } = limitDiagnosticsPerCode(group.map(({ finding }) => finding));
     const rest = more.map(({ first, count }) => ({
@@ -129,7 +129,7 @@ function locateFindings(findings: readonly DocumentFinding[], counter: Diagnosti
       related: [],
     }));
     return [...shown, ...rest]
-      .filter(({ code }) => counter.shouldShow(code))
+      .filter(({ code }) => limiter.shouldShow(code))
       .map((finding) => locateDiagnostic(subject, finding));
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findKustomizeOriginFile } from '../../src/manifest/documents.ts';
+import { findKustomizeOriginFile } from '../../src/manifest/foreign.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
 function toDocument(origin: string): JsonObject {

@@ -33,8 +33,8 @@ import {
   mapNotStartedWritesById,
 } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
-import { listFindingsBlocks } from './entries.ts';
-import { createPlanDocument, formatOrigin } from './plan.ts';
+import { createPlanDocument } from './plan.ts';
+import { formatOrigin, listFindingsBlocks } from './shared-parts.ts';
 
 /** The result of an apply, then its plan. */
 export function createApplyDocument({ plan, result }: ApplyReport, options: FormatOptions): Document {

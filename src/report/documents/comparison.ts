@@ -29,9 +29,8 @@ import {
   createPlaceFinder,
   describeChange,
   type EntryContext,
-  listFindingsBlocks,
 } from './entries.ts';
-import { listListBlocks } from './plan.ts';
+import { listFindingsBlocks, listHeadedLists } from './shared-parts.ts';
 
 /** The differences between two plans, shown like a plan: changes that only the later one has, then those of the earlier. */
 export function createComparisonDocument({ command, ...report }: ComparisonReport, options: FormatOptions): Document {
@@ -77,7 +76,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
     next: [],
     blocks: [
       ...listFindingsBlocks(findings),
-      ...listListBlocks('members', members, 'warning').map((block) => ({
+      ...listHeadedLists('members', members, 'warning').map((block) => ({
         ...block,
         findings: members.map((message) => say(message)),
       })),

@@ -61,11 +61,16 @@ import {
   type EntryContext,
   formatDanger,
   listDangersBlocks,
+} from './entries.ts';
+import {
+  formatOrigin,
+  listDueTables,
   listFindingsBlocks,
+  listLimitNotes,
   listPointers,
   listSaid,
-} from './entries.ts';
-import { formatOrigin, listDueTables, listLimitNotes, listUnchangedBlocks } from './plan.ts';
+  listUnchangedBlocks,
+} from './shared-parts.ts';
 
 /** What happened at the service, by state; then what no stack manages. */
 export function createDriftDocument({ drift: whole }: DriftReport, options: FormatOptions): Document {

@@ -1,7 +1,6 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import { type Change, formatAction, formatChangeAddress, isProtected } from '../../model/change.ts';
 import { countDangersByGroup } from '../../model/danger.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Place } from '../../model/place.ts';
 import type { Plan } from '../../model/plan.ts';
 import {
@@ -11,9 +10,7 @@ import {
   type Entry,
   type EntryDetails,
   type Field,
-  type FindingsBlock,
   type PlaceLink,
-  type Sentence,
   type ShownFinding,
   type Span,
   type Text,
@@ -51,7 +48,6 @@ import { createPlaceLinks } from '../view/finding-wording.ts';
 import { formatTeam } from '../view/plan-wording.ts';
 import type { RepeatedNotes } from '../view/repeated-notes.ts';
 import type { ResourceNames } from '../view/value-text.ts';
-import { formatSeverityCounts } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
 
 /** What `findPlace` needs of an entry, a danger or a field. */
@@ -75,19 +71,6 @@ interface DangerContext {
   readonly createFinding: (danger: DangerView) => ShownFinding;
 }
 
-/** Empty if there are no findings. */
-export function listFindingsBlocks(
-  findings: readonly ShownFinding[],
-  about: FindingsBlock['about'] = 'diagnostics',
-): readonly FindingsBlock[] {
-  return findings.length === 0 ? [] : [{ block: 'findings', about, findings }];
-}
-
-/** Such as `3 dangers (2 access, 1 secret)`. */
-function formatDangerCount(dangers: readonly DangerView[]): string {
-  return formatDangerCounts(countDangersByGroup(dangers));
-}
-
 /** Empty if there are no dangers. */
 export function listDangersBlocks(
   dangers: readonly DangerView[],
@@ -97,7 +80,7 @@ export function listDangersBlocks(
   const anchors = new Map(entries.toReversed().map(({ address, anchor }) => [address, anchor]));
   const lines = dangers.map((one) => ({ ...createDangerLine(one, findPlace), entry: anchors.get(one.address) }));
   const findings = dangers.map(createOwnFinding);
-  return [{ block: 'dangers', count: formatDangerCount(dangers), dangers: lines, findings }];
+  return [{ block: 'dangers', count: formatDangerCounts(countDangersByGroup(dangers)), dangers: lines, findings }];
 }
 
 export function createDangerLine(danger: DangerView, findPlace: FindPlaceLink): DangerLine {
@@ -262,17 +245,3 @@ export function createEntriesBlocks<Item>(
 
 /** Entries of changes, which may have different actions. */
 export const BY_ACTION = { by: 'Action', hasLabels: true, hasNext: false } as const;
-
-/** Sentences that point to diagnostics and dangers. Empty texts are left out by `listSaid`. */
-export function listPointers(diagnostics: readonly Diagnostic[], dangers: readonly DangerView[]): readonly Sentence[] {
-  const dangerCount = formatDangerCount(dangers);
-  return [
-    { role: 'pointer', to: 'diagnostics', text: formatSeverityCounts(diagnostics), tone: 'warning' },
-    { role: 'pointer', to: 'dangers', text: dangerCount === '' ? '' : `! ${dangerCount}`, tone: 'error' },
-  ];
-}
-
-/** Leaves out sentences without a text. */
-export function listSaid(sentences: readonly Sentence[]): readonly Sentence[] {
-  return sentences.filter(({ text }) => text !== '');
-}

@@ -12,7 +12,7 @@ import {
   formatSkippedSentence,
 } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
-import { listFindingsBlocks } from './entries.ts';
+import { listFindingsBlocks } from './shared-parts.ts';
 
 /** The result of a check of manifests: its diagnostics and, without errors, the number of resources. */
 export function createValidationDocument(

@@ -1,26 +1,17 @@
 import { createWriteRequestLine } from '../../kinds/request-body.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import {
-  ACTIONS,
-  type Change,
-  countActions,
-  formatAction,
-  formatChangeAddress,
-  listShownActions,
-} from '../../model/change.ts';
+import { ACTIONS, type Change, countActions, formatAction, listShownActions } from '../../model/change.ts';
 import { countInCondition } from '../../model/conditions.ts';
 import { hasErrors, isLintCode } from '../../model/diagnostic.ts';
 import { isIncomplete, type Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import {
-  type Block,
   type CountsBlock,
   type Document,
   type EntriesBlock,
   type ListBlock,
   mapLazily,
-  type Sentence,
   type ShownFinding,
   type Span,
   type TableBlock,
@@ -30,17 +21,13 @@ import {
 import type { FormatOptions, PlanReport } from '../report.ts';
 import { listPlanParts } from '../view/change-wording.ts';
 import { formatShortList, listDangerViews } from '../view/danger-view.ts';
-import { DUE_DAYS, listDue } from '../view/due-view.ts';
 import { quoteIfNeeded } from '../view/escape.ts';
 import { toFinding, toRefusal } from '../view/finding-wording.ts';
 import { listHandouts } from '../view/handout-view.ts';
-import { listLeftNotes, listSpellingNotes } from '../view/left-values.ts';
 import { collectPlanAddressesById, formatPlanHeadline, isEmptyPlan } from '../view/plan-headline.ts';
 import {
   ACTION_COUNT_LABELS,
-  describeTargetLimit,
   formatBlockingRuleCount,
-  formatExitSentence,
   formatPlanOrApplyTitle,
   formatPlanSummary,
   formatRehearsalSentence,
@@ -51,8 +38,7 @@ import {
 } from '../view/plan-wording.ts';
 import { redactPlan } from '../view/redact.ts';
 import { findRepeatedNotes, formatRepeatedNotes } from '../view/repeated-notes.ts';
-import type { ResourceNames } from '../view/value-text.ts';
-import { formatCount, formatSkippedSentence, formatWriteName, shortenCommit } from '../view/wording.ts';
+import { formatSkippedSentence, formatWriteName } from '../view/wording.ts';
 import { createDangerFinding } from './create-finding.ts';
 import {
   BY_ACTION,
@@ -61,10 +47,18 @@ import {
   createPlaceFinder,
   type EntryContext,
   listDangersBlocks,
+} from './entries.ts';
+import {
+  formatOrigin,
+  listDueTables,
+  listExitSentences,
   listFindingsBlocks,
+  listHeadedLists,
+  listLimitNotes,
   listPointers,
   listSaid,
-} from './entries.ts';
+  listUnchangedBlocks,
+} from './shared-parts.ts';
 
 /** A plan for the user who approves it: what blocks it, its dangers, its changes, what else it says. */
 export function createPlanDocument({ plan: whole, blocking }: PlanReport, options: FormatOptions): Document {
@@ -117,12 +111,12 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
             }),
           })),
       ...parts,
-      ...listListBlocks('adopted', formatRepeatedNotes(findRepeatedNotes(changes)), 'rest'),
+      ...listHeadedLists('adopted', formatRepeatedNotes(findRepeatedNotes(changes)), 'rest'),
       ...listOpenBlocks(changes, options),
-      ...listListBlocks('done', (plan.done ?? []).map(formatDone), 'warning'),
+      ...listHeadedLists('done', (plan.done ?? []).map(formatDone), 'warning'),
       ...listFindingsBlocks(shown.filter(({ level }) => level === 'warning')),
-      ...listListBlocks('lint', listLintItems(apart.filter(isLintFinding)), 'warning'),
-      ...listListBlocks('handouts', hasErrors(diagnostics) ? [] : listHandouts(plan), 'rest'),
+      ...listHeadedLists('lint', listLintItems(apart.filter(isLintFinding)), 'warning'),
+      ...listHeadedLists('handouts', hasErrors(diagnostics) ? [] : listHandouts(plan), 'rest'),
       ...listUnchangedBlocks({ changes: changes.filter(({ action }) => action === 'no-op'), names, options }),
       ...listDueTables(changes, made?.at),
       ...listRequestTables(writes),
@@ -209,25 +203,6 @@ function isLintFinding({ rule, level }: ShownFinding): boolean {
   return level === 'warning' && isLintCode(rule);
 }
 
-/** What limits a plan or drift: targets, and ids that are known only after another stack is applied. */
-export function listLimitNotes({
-  targets,
-  exclusions,
-  crossStackReferences = {},
-}: Pick<Plan, 'targets' | 'exclusions' | 'crossStackReferences'>): readonly string[] {
-  const waits = Object.entries(crossStackReferences).map(([address, { stack, resource }]) => {
-    return `${quoteIfNeeded(address)} is ${quoteIfNeeded(resource)} of the stack ${quoteIfNeeded(stack)}: its id is known after that stack is applied.`;
-  });
-  return [...describeTargetLimit(targets, exclusions), ...waits];
-}
-
-export function listExitSentences(
-  { command, exitCode }: Pick<FormatOptions, 'command' | 'exitCode'>,
-  result: { readonly isApplicable: boolean; readonly isIncomplete: boolean },
-): readonly Sentence[] {
-  return listSaid([{ role: 'fact', text: formatExitSentence(command, exitCode, result), tone: 'error' }]);
-}
-
 /** The numbers of resources by action. A plan with errors has none to approve. */
 function listCountsBlocks({ changes, diagnostics }: Plan): readonly CountsBlock[] {
   if (hasErrors(diagnostics)) return [];
@@ -240,70 +215,13 @@ function listCountsBlocks({ changes, diagnostics }: Plan): readonly CountsBlock[
   return [{ block: 'counts', label: 'Resources by action', counts }];
 }
 
-/** A list below its heading. Empty if there are no items. */
-export function listListBlocks(
-  list: keyof typeof PLAN_LIST_HEADINGS,
-  items: readonly Text[],
-  weight: ListBlock['weight'],
-): readonly ListBlock[] {
-  return items.length === 0 ? [] : [{ block: 'list', heading: PLAN_LIST_HEADINGS[list], items, weight }];
-}
-
-/** Notes on resources that stay as they are, which `--compact` counts. */
-export function listUnchangedBlocks({
-  changes,
-  names,
-  options: { compact = false },
-}: {
-  readonly changes: readonly Change[];
-  readonly names: ResourceNames;
-  readonly options: FormatOptions;
-}): readonly Block[] {
-  const unchanged = changes.flatMap((change) => listUnchangedNotes(change, names));
-  if (!compact || unchanged.length === 0)
-    return listListBlocks('unchanged', unchanged, 'rest').map((block) => ({ ...block, limit: MAX_NOTES }));
-  const count = `${formatCount(unchanged.length, 'note')} on resources that are left as they are: shown without --compact.`;
-  return [{ block: 'list', items: [count], weight: 'rest' }];
-}
-
-/** What an apply leaves as it is, and why. */
-function listUnchangedNotes(change: Change, names: ResourceNames): readonly string[] {
-  const { notes = [] } = change;
-  const address = formatChangeAddress(change);
-  return [...notes, ...listLeftNotes(change, names), ...listSpellingNotes(change)].map(
-    (note) => `${quoteIfNeeded(address)}: ${toPrintable(note)}`,
-  );
-}
-
-/** The maximum number of notes on unchanged resources that a terminal shows. */
-const MAX_NOTES = 20;
-
-/** A table of what is due soon. `from`: the time of the report. */
-export function listDueTables(changes: readonly Change[], from: string | undefined): readonly TableBlock[] {
-  const due = listDue(changes, from);
-  if (due.length === 0) return [];
-  return [
-    {
-      block: 'table',
-      heading: `Due within ${DUE_DAYS} days`,
-      layout: 'rows',
-      columns: ['Resource', 'What', 'When'],
-      size: due.length,
-      rows: due.map(({ address, said, at }) => ({ cells: [[toCode(address)], said, at] })),
-      weight: 'rest',
-      isFolded: false,
-      isDetail: false,
-    },
-  ];
-}
-
 /** The new resources that are open on purpose. `--compact` names the first ones on one line. */
 function listOpenBlocks(
   changes: readonly Change[],
   { compact = false }: Pick<FormatOptions, 'compact'>,
 ): readonly ListBlock[] {
   const open = changes.filter(({ action, isOpenToEveryone }) => action === 'create' && isOpenToEveryone === true);
-  if (!compact || open.length === 0) return listListBlocks('open', open.map(formatOpen), 'warning');
+  if (!compact || open.length === 0) return listHeadedLists('open', open.map(formatOpen), 'warning');
   const names = formatShortList(open.map(({ address }) => quoteIfNeeded(address)));
   return [{ block: 'list', items: [`${PLAN_LIST_HEADINGS.open}: ${names}`], weight: 'warning' }];
 }
@@ -361,27 +279,4 @@ function listRequestTables(writes: readonly Write[]): readonly TableBlock[] {
       isDetail: true,
     },
   ];
-}
-
-/** The commit and the pipeline run that the report is of, the time, and the version of Edgewise. */
-export function formatOrigin(
-  { made, tool }: Pick<Plan, 'made'> & { readonly tool: Pick<Plan['tool'], 'version'> },
-  { pipeline = {} }: FormatOptions,
-): Text {
-  const { commit } = made ?? {};
-  const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
-  const parts: readonly (readonly Span[])[] = [
-    ...(commit === undefined ? [] : [['Commit ', { text: shortenCommit(commit), style: 'code', page } as const]]),
-    ...(pipeline.runUrl === undefined
-      ? []
-      : [[{ text: `run ${/\d+$/.exec(pipeline.runUrl)?.[0] ?? ''}`.trim(), page: pipeline.runUrl }]]),
-    ...formatTime(made?.at).map((time) => [time]),
-    [`edgewise ${tool.version}`],
-  ];
-  return parts.flatMap((part, index) => (index === 0 ? part : [' · ', ...part]));
-}
-
-function formatTime(at = ''): readonly string[] {
-  const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at) ?? [];
-  return day === '' ? [] : [`${day} ${time} UTC`];
 }

@@ -30,7 +30,7 @@ import {
 import { formatReadRequestsSentence } from '../view/wording.ts';
 import { createFinding } from './create-finding.ts';
 import { createDangerLine, createPlaceFinder, type FindPlaceLink } from './entries.ts';
-import { listExitSentences } from './plan.ts';
+import { listExitSentences } from './shared-parts.ts';
 
 type CreateDocument = (report: Report, options: FormatOptions) => Document;
 

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
-import { describeRefusal, isReady, type Run } from './session.ts';
+import { describeRefusal, findRefusal, isReady, type Run } from './session.ts';
 
 /**
  * Finds the stacks that depend on one which is not applied, directly or through others. An apply writes nothing in them,
@@ -15,14 +15,14 @@ export function noteBlockedDependents(run: Pick<Run, 'sessions' | 'consentTo'>):
     if (session === undefined || !isReady(session, run)) continue;
     const blocking = listDependencies(folder, stacks).flatMap((other) => {
       const dependency = byFolder.get(other);
-      const why = dependency && describeRefusal(dependency, run);
-      return dependency === undefined || why === undefined ? [] : [{ dependency, why }];
+      const refusal = dependency && findRefusal(dependency, run);
+      return refusal === undefined ? [] : [{ other, refusal }];
     });
     if (blocking.length === 0) continue;
-    session.findings.blockedBy = blocking.map(({ dependency }) => dependency);
+    session.findings.blockedBy = blocking.map(({ refusal }) => refusal);
     session.findings.blocked = createBlockedWarning(
       folder,
-      blocking.map(({ dependency, why }) => `${dependency.folder.folder}, which ${why}`),
+      blocking.map(({ other, refusal }) => `${other.folder}, which ${describeRefusal(refusal)}`),
     );
   }
 }

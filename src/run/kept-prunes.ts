@@ -13,8 +13,8 @@ export async function keepPrunesBesideUnknownStacks(
   planAgain: (session: Session) => Promise<void>,
 ): Promise<void> {
   const unknown = run.sessions.flatMap((session) => {
-    const what = describeRefusal(session, run);
-    return what === undefined ? [] : [{ session, what }];
+    const refusal = findRefusal(session, run);
+    return refusal === undefined ? [] : [{ session, what: describeRefusal(refusal) }];
   });
   for (const session of run.sessions) {
     const other = unknown.find((one) => one.session !== session && mayShareAccount(one.session.folder, session.folder));

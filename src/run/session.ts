@@ -68,8 +68,8 @@ interface Findings {
   conflicts: readonly Diagnostic[];
   /** It exchanges unique values with others, so that none can be the first. */
   exchanges: readonly SafetyViolation[];
-  /** The stacks that it depends on, and that are not applied. */
-  blockedBy: readonly Session[];
+  /** Why the stacks that it depends on are not applied, as it was found: a later step may make one of them ready. */
+  blockedBy: readonly Refusal[];
   /** What says so in its plan. */
   blocked?: Diagnostic;
 }
@@ -165,7 +165,7 @@ export type Refusal =
       readonly plan: Plan;
       readonly blocking: readonly [SafetyViolation, ...SafetyViolation[]];
     }
-  | { readonly why: 'dependency'; readonly blockedBy: readonly Session[] }
+  | { readonly why: 'dependency'; readonly blockedBy: readonly Refusal[] }
   | { readonly why: 'conflict' };
 
 /**
@@ -184,12 +184,9 @@ export function findRefusal(session: Session, { consentTo }: Pick<Run, 'consentT
   return findings.conflicts.length > 0 ? { why: 'conflict' } : undefined;
 }
 
-/** Why a stack is not applied, as a clause. `undefined`: nothing refuses it. */
-export function describeRefusal(session: Session, run: Pick<Run, 'consentTo'>): string | undefined {
-  const refusal = findRefusal(session, run);
-  switch (refusal?.why) {
-    case undefined:
-      return undefined;
+/** Why a stack is not applied, as a clause. */
+export function describeRefusal(refusal: Refusal): string {
+  switch (refusal.why) {
     case 'error':
       return refusal.error instanceof InvalidManifests ? 'cannot be read' : 'cannot be planned';
     case 'differs':

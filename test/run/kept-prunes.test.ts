@@ -67,6 +67,23 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('refuses what depends on a stack that is not as approved at first, and is with what it keeps', async () => {
+    const workspace = await createWorkspace({
+      ...A,
+      'live/b/edgewise.yaml': toStack('b') + toManifest('External', 'x', { stack: 'a', resource: 'TCPEdge/x' }),
+      'live/c/edgewise.yaml': toStack('c'),
+    });
+    const { edgewise, write } = workspace;
+    await edgewise('apply -R live --yes');
+    await write({ 'live/b/edge.yaml': toEdge('y', 20_003) });
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_001), 'live/c/pool.yaml': '}{' });
+    workspace.recorder.take();
+    const { stdout } = await edgewise('apply -R live --approved plans --yes');
+    expect(stdout).toMatch(/^3 stacks below live\. 3 failed or refused\.$/m);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
   it('prunes if that stack is at another service', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     const at = { env: { EDGEWISE_BASE_URL: '' } };

@@ -13,7 +13,7 @@ import type {
   StacksRunReport,
 } from '../../report/report.ts';
 import { formatStackSelectionSummary } from '../../report/view/run-wording.ts';
-import { findPlan, findRefusal, type Session, SHOWN_PLAN } from '../../run/session.ts';
+import { findPlan, findRefusal, type Refusal, type Session, SHOWN_PLAN } from '../../run/session.ts';
 import { addExchangeViolations } from '../../run/value-exchanges.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
@@ -52,15 +52,16 @@ export function createFailedPart({ folder: stack, error, service }: Session, { c
 /** What `plan` says of a stack. */
 export function sayPlan(session: Session, run: StacksRun, flags: { readonly detailedExitcode?: boolean }): Said {
   const report = createPlanReport(session, run);
-  const isBlocked = findRefusal(session, run)?.why === 'dependency';
-  const exitCode = isBlocked ? exitCodeOfRefusal(session, run) : exitCodeOfPlan(report.plan, report.blocking, flags);
+  const refusal = findRefusal(session, run);
+  const isBlocked = refusal?.why === 'dependency';
+  const exitCode = isBlocked ? exitCodeOfRefusal(refusal) : exitCodeOfPlan(report.plan, report.blocking, flags);
   return { report, exitCode };
 }
 
 /** What `apply` says of a stack, before and after its apply. */
 export function sayApply(session: Session, run: StacksRun): Said {
   const refusal = findRefusal(session, run);
-  const exitCode = exitCodeOfRefusal(session, run);
+  const exitCode = exitCodeOfRefusal(refusal);
   if (refusal?.why === 'differs') return { report: createRefusedReport(refusal.comparison, session), exitCode };
   const report = createPlanReport(session, run);
   const { plan } = report;
@@ -88,8 +89,7 @@ function createRefusedReport(comparison: PlanComparison, { approvedBy }: Session
 }
 
 /** The exit code of a stack that is not applied. `success`: nothing refuses it. */
-function exitCodeOfRefusal(session: Session, run: StacksRun): ExitCode {
-  const refusal = findRefusal(session, run);
+function exitCodeOfRefusal(refusal: Refusal | undefined): ExitCode {
   switch (refusal?.why) {
     case undefined:
       return EXIT.success;
@@ -103,7 +103,7 @@ function exitCodeOfRefusal(session: Session, run: StacksRun): ExitCode {
     case 'violations':
       return EXIT.refused;
     case 'dependency':
-      return computeWorstExitCode(refusal.blockedBy.map((other) => exitCodeOfRefusal(other, run)));
+      return computeWorstExitCode(refusal.blockedBy.map(exitCodeOfRefusal));
     default:
       return assertNever(refusal);
   }

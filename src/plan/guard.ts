@@ -54,8 +54,9 @@ export function listBlockingViolations(
   return violations.flatMap((violation) => {
     const consent = CONSENT_OPTIONS.find(({ allows = [] }) => allows.includes(violation.rule));
     const allowed = consent && consents[consent.name];
-    if (consent === undefined || allowed === undefined || typeof allowed === 'boolean')
-      return allowed === true ? [] : [violation];
+    if (consent?.value === 'none') return allowed === true ? [] : [violation];
+    // A program without types may give another type, which allows nothing.
+    if (consent === undefined || typeof allowed !== 'object') return [violation];
     if (consent.value === 'stack') return allowed.includes(violation.stack ?? '') ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));
     return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { name: consent.name, allowed })];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { GuardInput } from '../../src/plan/guard.ts';
-import { listGuardAndProtectionViolations } from '../../src/plan/guard.ts';
+import { listBlockingViolations, listGuardAndProtectionViolations } from '../../src/plan/guard.ts';
 import { createChange } from '../report/sample-plans.ts';
 
 const DELETES = Array.from({ length: 6 }, (_, index) => createChange(`TCPEdge/edge-${index}`, 'delete'));
@@ -32,4 +32,18 @@ it('checks only protection for a plan of destroy', () => {
   expect(checkGuard({ mode: 'destroy', changes: kept })).toEqual([
     'TCPEdge/edge-0 is protected, and this plan would delete it.',
   ]);
+});
+
+it('takes a consent of another type for none, as a program without types may give it', () => {
+  const violations = (['delete-share', 'protect'] as const).map((rule) => ({
+    rule,
+    addresses: rule === 'protect' ? ['TCPEdge/edge-0'] : [],
+    message: rule,
+    remedy: '',
+  }));
+  for (const given of [
+    '{ "allowDeletes": [], "allowProtected": true }',
+    '{ "allowDeletes": "no", "allowProtected": "TCPEdge/edge-0" }',
+  ])
+    expect(listBlockingViolations(violations, JSON.parse(given))).toEqual(violations);
 });

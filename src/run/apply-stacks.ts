@@ -109,7 +109,8 @@ async function applyReady(run: Run, follow: (session: Session) => ApplyRunOption
   await Promise.all(
     Array.from(
       accounts,
-      async ([account, own]) => account && applyAccount(account, { order, own, refused, toOptions }),
+      async ([account, own]) =>
+        account && applyAccount(account, { order, own, refused, toOptions, signal: run.signal }),
     ),
   );
   const [only] = run.isOfMany ? [] : ready;
@@ -124,6 +125,7 @@ interface AccountToApply {
   /** Those that are blocked, or could not be read or planned. */
   readonly refused: ReadonlySet<Session>;
   readonly toOptions: (session: Session) => ApplyRunOptions;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -131,7 +133,10 @@ interface AccountToApply {
  * pass, the deletes and late claims of all of them. A stack is not applied if one that it depends on failed. If a stack
  * failed, the others keep what they would prune. If the service does not keep marks, nothing more is sent to it.
  */
-async function applyAccount({ write }: Account, { order, own, refused, toOptions }: AccountToApply): Promise<void> {
+async function applyAccount(
+  { write }: Account,
+  { order, own, refused, toOptions, signal }: AccountToApply,
+): Promise<void> {
   const stacks = order.filter((session) => own.includes(session));
   const plans = stacks.map(getPlan);
   const passes = plans.some(({ mode }) => mode === 'apply') ? dividePlans(plans) : divideNothing(plans);
@@ -139,6 +144,7 @@ async function applyAccount({ write }: Account, { order, own, refused, toOptions
     const account: AccountInApply = {
       order,
       passes,
+      signal,
       started: new Map(),
       failed: new Set(),
       outOfReach: [],
@@ -163,6 +169,7 @@ function divideNothing(plans: readonly Plan[]): Passes {
 interface AccountInApply {
   readonly order: readonly Session[];
   readonly passes: Passes;
+  readonly signal: AbortSignal;
   readonly started: Map<Session, StartedApply>;
   readonly failed: Set<Session>;
   /** The stacks with a write that did not reach the service, although it was tried several times. */
@@ -183,6 +190,7 @@ async function runFirstPass(
   const plan = getPlan(session);
   const late = passes.last.flatMap((step) => (step.plan === plan ? step.writes.map(({ id }) => id) : []));
   try {
+    refuseAfterInterrupt(account);
     refuseOutOfReach(account);
     refuseUnmanageable(account);
     refuseAfterFailure(account, session);
@@ -202,6 +210,12 @@ async function runFirstPass(
     failed.add(session);
     session.error = error;
   }
+}
+
+/** Throws after an interrupt, if a stack before this one was started. */
+function refuseAfterInterrupt({ signal, started }: AccountInApply): void {
+  if (!signal.aborted || started.size === 0) return;
+  throw new StackError('Interrupted.', { reason: 'interrupted', remedy: 'No write of this stack was sent.' });
 }
 
 /** Throws if a stack before this one could not reach the service. The error is the same for all that follow. */
@@ -255,7 +269,7 @@ function letsOthersContinue({ outcome, write }: Outcome, { mode }: Plan): boolea
 
 /** Sends a step of the last pass. Leaves out prunes if another stack of the service failed: it might take over their resources. */
 async function runStep(
-  { order, started: all, failed, unmanageable }: AccountInApply,
+  { order, started: all, failed, unmanageable, signal }: AccountInApply,
   { plan, writes }: PassStep,
 ): Promise<void> {
   const own = order.find((session) => session.plan === plan);
@@ -266,7 +280,10 @@ async function runStep(
     failed.add(own);
     return;
   }
-  const other = [...failed].find((one) => one !== own && mayShareAccount(one.folder, own.folder));
+  // After an interrupt, nothing more is sent, and what was not started has not failed.
+  const other = signal.aborted
+    ? undefined
+    : [...failed].find((one) => one !== own && mayShareAccount(one.folder, own.folder));
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
   if (other !== undefined) started.keep(kept, describeKeptPrunes(own.folder, other.folder));
   try {

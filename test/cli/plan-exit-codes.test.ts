@@ -158,6 +158,7 @@ const HERE = [
     'a plan is made elsewhere than its apply: a folder, a program',
   ],
   ['stack/stack.ts', 'first. Nothing was written', 'the other stack was to be created before, in the same run'],
+  ['run/apply-stacks.ts', "'Interrupted.'", 'an interrupt of the apply'],
   ['run/apply-stacks.ts', 'the service could not be reached', 'a failure of the apply of another stack'],
   ['run/apply-stacks.ts', 'did not succeed', 'a failure of the apply of another stack'],
   ['run/apply-stacks.ts', 'the service cannot be managed', 'a failure of the apply of another stack'],

@@ -172,4 +172,29 @@ describe('a run in which a stack fails', () => {
     );
     expect(listWrites(workspace)).toEqual([]);
   });
+
+  it('says that the run was interrupted, and not that a stack failed, if that is why nothing is sent', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_003)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${toEdge('new', 20_005)}`,
+    });
+    let interrupt = (): void => undefined;
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method === 'PATCH') interrupt();
+      return workspace.recorder.transport(request);
+    };
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes', {
+      transport,
+      onListen: (listener) => {
+        interrupt = listener;
+      },
+    });
+    expect(exitCode).toBe(130);
+    expect(stdout).toMatch(/^ {2}delete TCPEdge\/gone was not started, because the run was interrupted\.$/m);
+    expect(stdout).toMatch(/^── b\nedgewise: Interrupted\.\nNo write of this stack was sent\.$/m);
+    expect(listWrites(workspace)).toEqual([expect.stringContaining('PATCH /edges/tcp/')]);
+  });
 });

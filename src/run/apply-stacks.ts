@@ -30,8 +30,8 @@ export interface ApplyFollower {
 }
 
 /**
- * Applies the plans of a run that nothing refuses, in this order: checks everything that can be checked before a write;
- * asks; makes every plan that was shown once more, and compares the two; writes. Nothing is written unless all of them are
+ * Applies the plans of a run that nothing refuses, in this order: chooses the token sinks, and tries where tokens are
+ * rescued; asks; makes every plan that was shown once more, and compares the two; writes. Nothing is written unless all of them are
  * as shown. One stack and many, programs and the command line take this way. The error of a stack that was named alone
  * rejects; for one of many it is its result.
  */

@@ -5,8 +5,8 @@ import { isPrune, mayShareAccount } from './passes.ts';
 import { describeRefusal, findRefusal, type Run, type Session } from './session.ts';
 
 /**
- * Plans again the stacks that would prune something while another stack of their account is unknown: it cannot be read or
- * planned, and might take over what they would delete. The new plans keep it.
+ * Plans again the stacks that would prune something while another stack of their service is not applied, whatever refuses
+ * it: it might take over what they would delete. The new plans keep it.
  */
 export async function keepPrunesBesideUnknownStacks(
   run: Pick<Run, 'sessions' | 'consentTo'>,

@@ -50,7 +50,7 @@ export async function planStacks(run: PlanningRun, { options, open, findApproval
     const { stack, ...opened } = session.opened ?? (await open(session));
     const { keptPrunes } = session;
     const all = { ...options, ...createOtherStacksLookUps(run, opened), keptPrunes, signal: run.signal };
-    session.comparison = approval && (await compareWithApproval(stack, approval, all));
+    session.comparison = approval && (await planAsApproved(stack, approval, all));
     session.approvedBy = approval?.name;
     session.plan = session.comparison?.after ?? (await stack.plan(all));
     notePlan(run, opened, session.plan);
@@ -68,7 +68,7 @@ export async function planStacks(run: PlanningRun, { options, open, findApproval
 }
 
 /** What approves nothing is an empty plan: then everything that the new plan does is not approved. */
-async function compareWithApproval(
+async function planAsApproved(
   stack: RunnableStack,
   { plan: approved, name }: Approval,
   options: PlanOptions,

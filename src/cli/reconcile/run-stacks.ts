@@ -55,7 +55,7 @@ export async function runApply(
 ): Promise<ExitCode> {
   refuseToWriteUntrusted(context);
   const { yes: isAgreed = false } = flags;
-  // What a plan approves does not depend on whether somebody is asked.
+  // Not with an approved plan, although the user is asked: what a plan approves does not depend on that.
   const isAsked = !isAgreed && flags.approved === undefined;
   const consentTo = (plan: Plan) => (isAgreed ? flags : withAnswer(plan, flags));
   return withStacks(paths, { flags, command: mode, consentTo }, context, async (run) => {

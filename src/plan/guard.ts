@@ -9,6 +9,7 @@ import {
   isRecordInChange,
   isRetirement,
 } from '../model/change.ts';
+import { isJsonArray } from '../model/json.ts';
 import { isRetiring } from '../model/mark.ts';
 import { isOwnedBy } from '../model/ownership.ts';
 import type { MissingManifests, Plan, SafetyViolation } from '../model/plan.ts';
@@ -56,7 +57,7 @@ export function listBlockingViolations(
     const allowed = consent && consents[consent.name];
     if (consent?.value === 'none') return allowed === true ? [] : [violation];
     // A program without types may give another type, which allows nothing.
-    if (consent === undefined || typeof allowed !== 'object') return [violation];
+    if (consent === undefined || !isJsonArray(allowed)) return [violation];
     if (consent.value === 'stack') return allowed.includes(violation.stack ?? '') ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowed.includes(address));
     return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { name: consent.name, allowed })];

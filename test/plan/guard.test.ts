@@ -44,6 +44,8 @@ it('takes a consent of another type for none, as a program without types may giv
   for (const given of [
     '{ "allowDeletes": [], "allowProtected": true }',
     '{ "allowDeletes": "no", "allowProtected": "TCPEdge/edge-0" }',
+    '{ "allowDeletes": null, "allowProtected": null }',
+    '{ "allowDeletes": {}, "allowProtected": {} }',
   ])
     expect(listBlockingViolations(violations, JSON.parse(given))).toEqual(violations);
 });

@@ -1,10 +1,15 @@
 import { renderTimeSpan } from '../kinds/duration.ts';
 import { findFixedEnd } from '../kinds/fixed-end.ts';
 import { hasToken, isRotatable } from '../kinds/kind.ts';
+import { isTokenUndelivered } from '../kinds/precedence.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { getAddressName } from '../model/address.ts';
 import type { DueDate } from '../model/change.ts';
 import { isCopiedMark, isRefusalRecord, isRetiring } from '../model/mark.ts';
+import { isResourceOf } from '../model/ownership.ts';
 import type { Place } from '../model/place.ts';
-import type { DesiredResource, Spec } from '../model/state.ts';
+import { listKnownIds, type Plan } from '../model/plan.ts';
+import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { PlanningRequest } from '../settings/request.ts';
 import type { ExistingPair, ResourcePair } from './match.ts';
 import { describeRecord } from './refused-creations.ts';
@@ -159,4 +164,26 @@ function computeWarningMs({ kind }: ResourcePair, desired: DesiredResource, spec
   const after = readFieldTime(spec, kind.validity?.after);
   const until = readFieldTime(spec, kind.validity?.until);
   return after === undefined || until === undefined ? 0 : (until - after) * VALIDITY_WARNING_SHARE;
+}
+
+/**
+ * The addresses of `--rotate` whose rotation in the approved plan is done, whoever did it: the resource was replaced by
+ * one that the plan did not know, or the plan itself has the address in `--rotate` and does not replace it any more.
+ * Otherwise each apply of the plan would rotate them again.
+ */
+export function listFinishedRotations(
+  { changes, stack, options }: Plan,
+  { resources }: LiveState,
+  { rotate = [] }: Pick<PlanningRequest, 'rotate'>,
+): readonly string[] {
+  const known = listKnownIds({ changes });
+  return rotate.filter((address) => {
+    const replaced = changes.find((change) => change.address === address && change.action === 'replace');
+    if (replaced === undefined) return options.rotate.includes(address);
+    const kind = getKind(replaced.kind);
+    const named = { stack, name: getAddressName(replaced.address) };
+    const isFinished = (one: LiveResource): boolean =>
+      isResourceOf(one, named) && !known.has(one.id) && !isTokenUndelivered(kind, one);
+    return resources.get(replaced.kind)?.some(isFinished) === true;
+  });
 }

@@ -19,7 +19,7 @@ import {
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
-import { hasMarkOf, isResourceOf } from '../../model/ownership.ts';
+import { hasMarkOf } from '../../model/ownership.ts';
 import {
   type ChangedSide,
   type DoneChange,
@@ -39,7 +39,6 @@ import { CHANGE_MEMBERS } from '../../model/plan-members.ts';
 import { withoutHiddenNumbers } from '../../model/secret-value.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import { type CreateWrite, isCreate } from '../../model/write.ts';
-import type { PlanningRequest } from '../../settings/request.ts';
 import { createChange } from '../create-change.ts';
 import { findCrossStackReference } from '../cross-stack-references.ts';
 import { computeChangesWithDangers } from '../dangers.ts';
@@ -58,7 +57,7 @@ import {
 } from './facts.ts';
 import { listMemberDifferences, listPlanDifferences } from './member-differences.ts';
 
-/** What a plan was made from. It shows which changes of an earlier plan are live already. */
+/** What the later plan was made from. It shows which changes of an earlier plan are live already. */
 export interface PlanEvidence {
   readonly decisions: readonly ChangeDecision[];
   readonly live: LiveState;
@@ -83,7 +82,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
     names: new Map([...collectNames(after, before), ...listAwaitedIds(before, evidence)]),
     earlierNames: collectNames(before, after),
     replaces: new Map(before.changes.flatMap((one) => (one.action === 'replace' ? [[one.address, one]] : []))),
-    now: evidence && indexEvidence(evidence, after),
+    evidence: evidence && indexEvidence(evidence, after),
   };
   const counterparts = matchChanges(before.changes, shown.changes);
   const compared = shown.changes.map((later) => {
@@ -93,7 +92,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
   const lessByChange = new Map(compared.map(({ earlier, less }) => [earlier, less]));
   const divided = before.changes.map((earlier): DividedChange => {
     const less = lessByChange.has(earlier) ? lessByChange.get(earlier) : compareChanges({ earlier }, run).less;
-    return less === undefined || run.now === undefined ? { less } : divideMissing(less, run, run.now);
+    return less === undefined || run.evidence === undefined ? { less } : divideMissing(less, run, run.evidence);
   });
   const done = divided.flatMap((one) => one.done ?? []);
   return {
@@ -118,11 +117,11 @@ interface Comparison {
   /** The replaces of the earlier plan. */
   readonly replaces: ReadonlyMap<string, Change>;
   /** Absent: only the two plans are known. */
-  readonly now: LiveNow | undefined;
+  readonly evidence: IndexedEvidence | undefined;
 }
 
-/** What is live and asked for when the later plan is made. */
-interface LiveNow {
+/** The evidence for the later plan, as it is looked up. */
+interface IndexedEvidence {
   /** All resources and modules that were read, by id. */
   readonly resources: ReadonlyMap<string, LiveResource>;
   /** The decisions on the resources that are kept, by address. */
@@ -134,7 +133,7 @@ interface LiveNow {
   readonly withheld: ReadonlySet<string>;
 }
 
-function indexEvidence({ decisions, live, hiddenDigests }: PlanEvidence, { changes }: Plan): LiveNow {
+function indexEvidence({ decisions, live, hiddenDigests }: PlanEvidence, { changes }: Plan): IndexedEvidence {
   const kept = decisions.filter(({ pair }) => pair.by !== 'duplicate' && pair.by !== 'retirement');
   return {
     resources: new Map(
@@ -215,11 +214,11 @@ function toWholeExtra(change: Change, other: Change | undefined): ExtraChange {
  * Whether two changes can be compared by their facts. They can if they have the same action, or if one is what is left
  * of the other: a create of a replace whose old resource is deleted, an update of an adoption.
  */
-function isComparable(left: Change, right: Change, { now }: Comparison): boolean {
+function isComparable(left: Change, right: Change, { evidence }: Comparison): boolean {
   if (left.action === right.action) return true;
   const [first, second] = left.action === 'update' || left.action === 'create' ? [left, right] : [right, left];
   if (first.action !== 'create') return first.action === 'update' && isAdoptOrTakeOverAction(second.action);
-  return second.action === 'replace' && now?.resources.has(second.live?.id ?? '') === false;
+  return second.action === 'replace' && evidence?.resources.has(second.live?.id ?? '') === false;
 }
 
 /**
@@ -256,12 +255,12 @@ function compareFacts(earlier: Change, later: Change, run: Comparison): Extras {
   const fields = [
     ...more,
     ...diffWhole(approved, now).filter(({ difference }) => !paths.has(difference.path)),
-    ...listTraits(approved, now, run),
-    ...listHiddenTraits(earlier, later, run),
+    ...compareOutsideOfSpec(approved, now, run),
+    ...compareHiddenValues(earlier, later, run),
   ];
   const dangers = listExtraDangers(later, earlier);
   const isMore = fields.length + dangers.length > 0;
-  const gone = isMore ? [] : listExtraDangers(earlier, later).filter((danger) => !isPassed(danger, now, run.before));
+  const gone = isMore ? [] : listExtraDangers(earlier, later).filter((danger) => !mayBeGone(danger, now, run.before));
   return {
     more: isMore ? { change: later, other: earlier, isWhole: false, fields, dangers } : undefined,
     less:
@@ -315,7 +314,7 @@ function isSetInBetween(
 }
 
 /** Compares what is outside of the spec: the ids in the path of the requests, and the members with the rule `equal`. */
-function listTraits(approved: Facts, now: Facts, run: Comparison): readonly ExtraField[] {
+function compareOutsideOfSpec(approved: Facts, now: Facts, run: Comparison): readonly ExtraField[] {
   const [earlier, later] = [withComparableIgnored(approved, run.earlierNames), withComparableIgnored(now, run.names)];
   const isDesired = earlier.desired !== undefined || later.desired !== undefined;
   const memberDifferences = isDesired ? listMemberDifferences(CHANGE_MEMBERS, earlier, later) : [];
@@ -331,8 +330,8 @@ function listTraits(approved: Facts, now: Facts, run: Comparison): readonly Extr
       changed,
     });
   };
-  const traits = [...ids.map(toField(isNamed ? 'manifests' : 'live')), ...memberDifferences.map(toField('manifests'))];
-  return traits.filter(({ difference }) => !shown.has(difference.path));
+  const fields = [...ids.map(toField(isNamed ? 'manifests' : 'live')), ...memberDifferences.map(toField('manifests'))];
+  return fields.filter(({ difference }) => !shown.has(difference.path));
 }
 
 /** The change, with the paths that are left to others as the other plan writes them. */
@@ -351,13 +350,19 @@ function listIdDifferences(earlier: Change, later: Change, kind: Kind): readonly
 }
 
 /** Compares the hidden values that the manifests have in clear. Digests with different salts cannot be compared. */
-function listHiddenTraits(earlier: Change, later: Change, { before, after, now }: Comparison): readonly ExtraField[] {
+function compareHiddenValues(
+  earlier: Change,
+  later: Change,
+  { before, after, evidence }: Comparison,
+): readonly ExtraField[] {
   const [from, to] = [earlier.hiddenDigest, later.hiddenDigest];
   const difference = { path: HIDDEN_VALUES_PATH, origin: 'manifest', forcesReplace: false } as const;
-  const hasOneSalt = now !== undefined || before.hiddenSalt === after.hiddenSalt;
+  const hasOneSalt = evidence !== undefined || before.hiddenSalt === after.hiddenSalt;
   if (from !== undefined && to !== undefined && !hasOneSalt) return [{ difference, other: {}, isUncompared: true }];
   const isSameValue =
-    now !== undefined && later.desired !== undefined ? isHiddenAsApproved(earlier, now.hiddenDigests) : from === to;
+    evidence !== undefined && later.desired !== undefined
+      ? isHiddenAsApproved(earlier, evidence.hiddenDigests)
+      : from === to;
   return isSameValue ? [] : [{ difference, other: {}, changed: 'manifests' }];
 }
 
@@ -378,7 +383,7 @@ function listExtraDangers(change: Change, other: Change): readonly Danger[] {
  * Whether a danger of the approved plan may be gone in the later one although the rest of the change is the same: there
  * is no gap any more, or the apply has begun to change the field.
  */
-function isPassed({ danger, path }: Danger, later: Facts, plan: Plan): boolean {
+function mayBeGone({ danger, path }: Danger, later: Facts, plan: Plan): boolean {
   return (
     danger === 'gap' || later.change.differences.some((one) => one.path === path && isSetInBetween(one, later, plan))
   );
@@ -421,36 +426,38 @@ interface DividedChange {
 }
 
 /** Divides what the approved plan contains and the later plan does not: what is done, and what is missing. */
-function divideMissing(extra: ExtraChange, run: Comparison, now: LiveNow): DividedChange {
+function divideMissing(extra: ExtraChange, run: Comparison, evidence: IndexedEvidence): DividedChange {
   const { change, isWhole } = extra;
   const { action, live, address } = change;
-  const found = live && now.resources.get(live.id);
-  const old = live && now.changes.get(live.id);
+  const stillLive = live && evidence.resources.get(live.id);
+  const later = live && evidence.changes.get(live.id);
   const done = { done: toDone(change) };
-  const missing = () => ({ less: isWhole ? { ...extra, changed: findSideOfMissingChange(extra, run, now) } : extra });
+  const missing = () => ({
+    less: isWhole ? { ...extra, changed: findSideOfMissingChange(extra, run, evidence) } : extra,
+  });
   switch (action) {
     case 'no-op':
     case 'withhold':
       return {};
     case 'delete':
-      return found === undefined ? done : missing();
+      return stillLive === undefined ? done : missing();
     case 'release':
-      return found !== undefined && found.mark === undefined ? done : missing();
+      return stillLive !== undefined && stillLive.mark === undefined ? done : missing();
     case 'create':
     case 'replace':
-      if (now.withheld.has(address)) return {};
+      if (evidence.withheld.has(address)) return {};
       // Fields of a replace that both plans have may be live already, because something else requires the replace.
-      if (action === 'replace' && !isWhole) return divideFields(extra, run, now) ?? missing();
-      if (!isCreated(change, run, now)) return missing();
-      if (found === undefined) return done;
-      if (old?.action === 'delete' || isRestOfRetirement(old, change)) return {};
-      return isKeptByReplace(old, change) ? done : missing();
+      if (action === 'replace' && !isWhole) return divideFields(extra, run, evidence) ?? missing();
+      if (!isCreated(change, run, evidence)) return missing();
+      if (stillLive === undefined) return done;
+      if (later?.action === 'delete' || isRestOfRetirement(later, change)) return {};
+      return isKeptByReplace(later, change) ? done : missing();
     case 'update':
     case 'adopt':
     case 'take-over':
       // An old resource only gets another mark.
-      if (change.retiresAt !== undefined && old?.action === 'no-op' && old.retiresAt !== undefined) return done;
-      return divideFields(extra, run, now) ?? missing();
+      if (change.retiresAt !== undefined && later?.action === 'no-op' && later.retiresAt !== undefined) return done;
+      return divideFields(extra, run, evidence) ?? missing();
     default:
       return assertNever(action);
   }
@@ -462,15 +469,15 @@ function toDone(change: Change, paths?: readonly string[]): DoneChange {
 }
 
 /** Whether a resource that the approved plan creates is live, has the mark of the stack, and is as approved. */
-function isCreated(change: Change, { known, names }: Comparison, now: LiveNow): boolean {
-  const decision = now.decisions.get(change.address);
+function isCreated(change: Change, { known, names }: Comparison, evidence: IndexedEvidence): boolean {
+  const decision = evidence.decisions.get(change.address);
   const { live, by } = decision?.pair ?? {};
   const isKept = decision?.action === 'no-op' || decision?.action === 'update';
   if (!isKept || live === undefined || by !== 'mark' || known.has(live.id)) return false;
   const created = toFacts(toCreation(decision), names);
   const { protect = false, validForMs } = created.change;
   const isSameLifecycle = protect === (change.protect ?? false) && validForMs === change.validForMs;
-  return isSameLifecycle && hasSameSpec(change, created, now);
+  return isSameLifecycle && hasSameSpec(change, created, evidence);
 }
 
 /** The creation of what a decision is about. */
@@ -479,10 +486,10 @@ function toCreation(decision: ChangeDecision): Change {
 }
 
 /** Whether the manifest asks for what was approved. Compares everything but what is left to others. */
-function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }: LiveNow): boolean {
+function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }: IndexedEvidence): boolean {
   const approved = omitIgnoredParts(change.ignored ?? [], toFacts(change, NO_NAMES).desired);
-  const now = omitIgnoredParts(change.ignored ?? [], desired);
-  const isSameSpec = Object.keys(now).every((name) => name in approved) && diff(kind, now, approved).length === 0;
+  const asked = omitIgnoredParts(change.ignored ?? [], desired);
+  const isSameSpec = Object.keys(asked).every((name) => name in approved) && diff(kind, asked, approved).length === 0;
   return isSameSpec && isHiddenAsApproved(change, hiddenDigests);
 }
 
@@ -490,9 +497,13 @@ function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }
  * Divides the facts of an update, an adoption, a take-over, or a replace that both plans have. A fact is done if the
  * manifests still ask for its new value, and nothing differs from it any more. `undefined`: nothing is done.
  */
-function divideFields(extra: ExtraChange, { before, names }: Comparison, now: LiveNow): DividedChange | undefined {
+function divideFields(
+  extra: ExtraChange,
+  { before, names }: Comparison,
+  evidence: IndexedEvidence,
+): DividedChange | undefined {
   const { change, isWhole } = extra;
-  const decision = now.decisions.get(change.address);
+  const decision = evidence.decisions.get(change.address);
   if (decision?.form === undefined || decision.pair.live?.id !== change.live?.id) return undefined;
   const decided = toFacts(toCreation(decision), names);
   const outsideOfSpec = new Map<string, Json | undefined>([
@@ -505,7 +516,7 @@ function divideFields(extra: ExtraChange, { before, names }: Comparison, now: Li
   const isOpen = ({ path }: Fact): boolean => decided.differences.some((one) => isSamePart(one.path, path));
   const fields = new Map(extra.fields.map((field) => [field.difference, field]));
   const facts = toFacts(change, NO_NAMES).differences.filter(({ difference }) => isWhole || fields.has(difference));
-  const isApproved = isHiddenAsApproved(change, now.hiddenDigests);
+  const isApproved = isHiddenAsApproved(change, evidence.hiddenDigests);
   const applied = facts.filter((fact) => isApproved && !isOpen(fact) && isAsked(fact));
   if (applied.length === 0) return undefined;
   const open = facts.filter((fact) => !applied.includes(fact));
@@ -524,13 +535,13 @@ function divideFields(extra: ExtraChange, { before, names }: Comparison, now: Li
 function findSideOfMissingChange(
   { change, changed }: ExtraChange,
   { names }: Comparison,
-  now: LiveNow,
+  evidence: IndexedEvidence,
 ): ChangedSide | undefined {
-  const decision = now.decisions.get(change.address);
+  const decision = evidence.decisions.get(change.address);
   const described = decision?.form === undefined ? undefined : decision;
   if (change.duplicateOf !== undefined) return 'live';
   if (isRemoval(change)) return described === undefined ? 'live' : 'manifests';
-  const isAsked = described !== undefined && hasSameSpec(change, toFacts(toCreation(described), names), now);
+  const isAsked = described !== undefined && hasSameSpec(change, toFacts(toCreation(described), names), evidence);
   const owned = decision?.pair.by === 'adopt' ? undefined : decision?.pair.live?.id;
   return toChangedSide(!isAsked, change.action !== 'adopt' && owned !== change.live?.id) ?? changed;
 }
@@ -567,26 +578,4 @@ function restoreAbandonedCreations(plan: Plan, approved: Plan): Plan {
   const isOfAbandoned = ({ rule, addresses: of }: SafetyViolation): boolean =>
     rule === 'protect' && of.every((address) => addresses.has(address));
   return { ...plan, changes, violations: plan.violations.filter((one) => !isOfAbandoned(one)) };
-}
-
-/**
- * The addresses of `--rotate` whose rotation in the approved plan is done, whoever did it: the resource was replaced by
- * one that the plan did not know, or the plan itself has the address in `--rotate` and does not replace it any more.
- * Otherwise each apply of the plan would rotate them again.
- */
-export function listFinishedRotations(
-  { changes, stack, options }: Plan,
-  { resources }: LiveState,
-  { rotate = [] }: Pick<PlanningRequest, 'rotate'>,
-): readonly string[] {
-  const known = listKnownIds({ changes });
-  return rotate.filter((address) => {
-    const replaced = changes.find((change) => change.address === address && change.action === 'replace');
-    if (replaced === undefined) return options.rotate.includes(address);
-    const kind = getKind(replaced.kind);
-    const named = { stack, name: getAddressName(replaced.address) };
-    const isFinished = (one: LiveResource): boolean =>
-      isResourceOf(one, named) && !known.has(one.id) && !isTokenUndelivered(kind, one);
-    return resources.get(replaced.kind)?.some(isFinished) === true;
-  });
 }

@@ -9,15 +9,14 @@ import { type ManifestContent, type Source, toSource } from '../manifest/source.
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
 import { type Diagnostic, hasErrors, limitWarningsPerLintRule } from '../model/diagnostic.ts';
 import { formatPath } from '../model/field-path.ts';
-import type { Locate, Place } from '../model/place.ts';
+import type { Locate } from '../model/place.ts';
 import type { PolicyDocument, PolicyDocuments, PolicyTestResults } from '../model/policy.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState, FieldPath, SkippedInput } from '../model/state.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { checkManifests } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/evaluate.ts';
-import type { ReadPolicies } from '../policy/read-policies.ts';
-import { compilePolicies } from '../policy/read-policies.ts';
+import { compilePolicies, type ReadPolicies } from '../policy/read-policies.ts';
 import { runPolicyCases } from '../policy/run-cases.ts';
 import { isEmbedded, parseEmbeddedDataFile } from '../settings/base-url.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
@@ -80,9 +79,9 @@ export async function readManifests(
     readFile: createFieldFileReader({ cwd, uid, onInput, roots, budget }),
   };
   const validated = validateManifests(loaded.sources, { ...validation, quoted: context.quoted });
-  const refused = validated.state === undefined ? [] : listRefused(validated, roots, context);
+  const refused = listRefusedPaths(validated, roots, context);
   const skipped: SkippedInput = { documents: validated.ofOthers, files: fromPaths.skipped };
-  const valid = isLoaded && refused.length === 0 ? withRoots(validated.state, roots, given) : undefined;
+  const valid = isLoaded && refused.length === 0 ? addRootsAndPaths(validated.state, roots, given) : undefined;
   const state = valid && { ...valid, skipped };
   const subject = createSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
@@ -94,7 +93,7 @@ export async function readManifests(
   const unused =
     lint === 'all' ? listUnusedPatternWarnings(state, validated, { ...context, skip: fromPaths.ownSkipPatterns }) : [];
   const colliding = lint === 'all' ? await listCollidingNameWarnings(given, context) : [];
-  // Before the live state is read.
+  // Policies for manifests need no live state.
   const policyFindings =
     state === undefined || lint !== 'all' ? [] : checkManifests(state, rules.policies, context.now());
   return {
@@ -123,20 +122,6 @@ export async function readManifests(
       return validateManifests(sources, validation);
     },
   };
-}
-
-/**
- * Lists an error for each path that valid manifests name but that must not be read or written. Called before any file at
- * these paths is read. Does not cover paths in field values of resources. The errors do not reveal file content.
- */
-function listRefused(
-  { state, stack }: ValidatedManifests,
-  roots: readonly string[],
-  { cwd }: Host,
-): readonly Diagnostic[] {
-  if (state === undefined) return [];
-  const context = { cwd, roots, locateInStack: (path: FieldPath) => stack?.locate(path) };
-  return listRefusedInStack(state, context);
 }
 
 /** Warns of patterns of the Stack that match no file: `--changed-since` would never select the stack for such an input. */
@@ -169,7 +154,7 @@ async function listCollidingNameWarnings(paths: readonly string[], context: Host
   }));
 }
 
-function withRoots(
+function addRootsAndPaths(
   state: DesiredState | undefined,
   roots: readonly string[],
   paths: readonly string[],
@@ -180,12 +165,12 @@ function withRoots(
     ...state,
     roots,
     ...(paths.length > 0 && { paths }),
-    stack: { ...stack, tokens: withinRoots(stack.tokens, roots) },
+    stack: { ...stack, tokens: addTokenRoots(stack.tokens, roots) },
   };
 }
 
 /** Adds the roots to each token folder. The folder is checked against the roots again when a token is written. */
-function withinRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
+function addTokenRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
   const addRoots = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
   const own = Object.entries(credentials).map(([name, sink]) => [name, addRoots(sink)] as const);
   return { default: all && addRoots(all), credentials: Object.fromEntries(own) };
@@ -236,13 +221,6 @@ function createSubject({ stack, state }: ValidatedManifests, file: string): Read
   };
 }
 
-interface NamedPathsContext {
-  readonly cwd: string;
-  /** Folders that must contain every path that the manifests name. */
-  readonly roots: readonly string[];
-  readonly locateInStack: (path: FieldPath) => Place | undefined;
-}
-
 interface NamedPath {
   /** The field of the `Stack` in which the path `named` is written. */
   readonly path: FieldPath;
@@ -251,8 +229,17 @@ interface NamedPath {
   readonly written?: 'file' | 'folder';
 }
 
-function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
-  const { layers, policies, inputs = [], tokens } = stack;
+/**
+ * Lists an error for each path that valid manifests name but that must not be read or written. Called before any file at
+ * these paths is read. Does not cover paths in field values of resources. The errors do not reveal file content.
+ */
+function listRefusedPaths(
+  { state, stack: document }: ValidatedManifests,
+  roots: readonly string[],
+  { cwd }: Host,
+): readonly Diagnostic[] {
+  if (state === undefined) return [];
+  const { layers, policies, inputs = [], tokens } = state.stack;
   const [baseUrl = '', caFile] = [getDocumentSetting('baseUrl', layers), getDocumentSetting('caFile', layers)];
   const file = isEmbedded(baseUrl) ? parseEmbeddedDataFile(baseUrl) : '';
   const named: readonly NamedPath[] = [
@@ -265,12 +252,13 @@ function listRefusedInStack({ stack }: DesiredState, context: NamedPathsContext)
   return named.flatMap(({ path, named: one, written }): Diagnostic[] => {
     const place =
       written === undefined
-        ? resolvePathWithin(resolve(context.cwd, one), context.roots)
-        : resolveWritePath(one, context, written);
+        ? resolvePathWithin(resolve(cwd, one), roots)
+        : resolveWritePath(one, { cwd, roots }, written);
     if (!('finding' in place)) return [];
-    const at = context.locateInStack(path);
     const message = `${formatPath(path)} names ${one}, which ${place.finding}`;
-    return [createRefusedDiagnostic({ message, place: at })];
+    return [
+      { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, message, place: document?.locate(path) },
+    ];
   });
 }
 
@@ -292,10 +280,6 @@ function listTokenFolders({ default: all, credentials }: TokenSettings): readonl
 function computeFixedFolder(pattern: string): string {
   const at = pattern.search(/[*?[\\]/);
   return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
-}
-
-function createRefusedDiagnostic(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
-  return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
 }
 
 /** Policy documents in the manifests of a run, and paths of further policies. */

@@ -146,11 +146,10 @@ export interface StackContents extends PlanContents, Pick<Surroundings, 'findTak
  * Creates a stack of an account. Several stacks may share an account. If any of these stacks is closed, the account is
  * closed.
  */
-export function createStack(parts: StackContents, account: Account, host: Host): RunnableStack {
-  const { state, diagnostics, settings } = parts;
+export function createStack(contents: StackContents, account: Account, host: Host): RunnableStack {
+  const { state, diagnostics, settings } = contents;
   const { close } = account;
-  const run = { parts, account, host };
-  const planner = createPlanner(run);
+  const planner = createPlanner({ contents, account, host });
   return {
     desired: state,
     diagnostics,
@@ -160,9 +159,9 @@ export function createStack(parts: StackContents, account: Account, host: Host):
       planner.compareApproved({ plan: approved, name }, options),
     useOnce: planner.useOnce,
     planAgain: planner.planAgain,
-    prepareApply: (plan) => prepareApply(run, plan),
+    prepareApply: async (plan) => prepareApply(plan, contents, host),
     removeTokenLeftovers: async () =>
-      parts.sinks === undefined ? removeTokenLeftovers(parts.tokens, state.stack.name, host) : [],
+      contents.sinks === undefined ? removeTokenLeftovers(contents.tokens, state.stack.name, host) : [],
     drift: async ({ onPlanned, ...options } = {}) => {
       const { plan, input } = await createCheckedLivePlan(
         await account.open(),
@@ -174,7 +173,7 @@ export function createStack(parts: StackContents, account: Account, host: Host):
     accept: async (options) => {
       const reader = await account.open();
       const request = planner.createRequest({ ...options, isAsked: true });
-      return acceptLive(reader, request, { ...options, validateEdited: parts.validateEdited });
+      return acceptLive(reader, request, { ...options, validateEdited: contents.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {
       const request = createInventoryRequest(state, { names, mayRead });
@@ -221,9 +220,9 @@ export interface PreparedApply {
   readonly start: (client: Client, options: ApplyToStart) => Promise<StartedApply>;
 }
 
-async function prepareApply({ parts, host }: Run, shown: Plan): Promise<PreparedApply> {
-  const chosen = chooseTokenSinks(shown, parts, host);
-  const { conflictTimeout: conflictMs } = parts.settings;
+function prepareApply(shown: Plan, contents: StackContents, host: Host): PreparedApply {
+  const chosen = chooseTokenSinks(shown, contents, host);
+  const { conflictTimeout: conflictMs } = contents.settings;
   return {
     testRescue: chosen.testRescue,
     start: async (client, { plan, afterOthers, ids = new Map(), onNote, onWarning, onStart, ...options }) => {
@@ -243,7 +242,13 @@ async function prepareApply({ parts, host }: Run, shown: Plan): Promise<Prepared
   };
 }
 
-/** Makes the plans of a stack, and remembers their options. */
+interface PlannerContext {
+  readonly contents: StackContents;
+  readonly account: Account;
+  readonly host: Host;
+}
+
+/** Makes the plans of a stack, and remembers with which options each was made, so that it can be made once more. */
 interface Planner {
   readonly createRequest: (options: PlanOptions) => PlanRequest;
   readonly plan: (options: PlanOptions) => Promise<Plan>;
@@ -252,34 +257,34 @@ interface Planner {
   readonly planAgain: (plan: Plan) => Promise<PlanComparison>;
 }
 
-function createPlanner({ parts, account, host }: Run): Planner {
-  const { state, settings, version } = parts;
-  const made = new WeakMap<Plan, PlanOptions>();
+function createPlanner({ contents, account, host }: PlannerContext): Planner {
+  const { state, settings, version } = contents;
+  const optionsByPlan = new WeakMap<Plan, PlanOptions>();
   const used = new WeakSet<Plan>();
   const createRequest = (options: PlanOptions): PlanRequest => ({
-    options: { findTaker: parts.findTaker, others: parts.others, ...options },
-    contents: parts,
-    tokenVariables: listCommandVariables(parts, host),
+    options: { findTaker: contents.findTaker, others: contents.others, ...options },
+    contents,
+    tokenVariables: listCommandVariables(contents, host),
     now: host.now(),
     commit: readCiJobLinks(host.env).commit,
     rehearse: host.rehearse,
     listMissing: async () => host.listMissingManifests?.(state, host),
   });
   const make = async (options: PlanOptions, approved?: Plan): Promise<PlanWithEvidence> => {
-    await parts.refuseBesideOthers?.();
+    await contents.refuseBesideOthers?.();
     const reader = await account.open();
-    refuseSecretsInSinks(parts.tokens, host);
+    refuseSecretsInSinks(contents.tokens, host);
     const restored = approved && restoreRedactedTexts(approved, [...state.resources.keys()], host.secrets);
     const made = await createCheckedLivePlan(reader, { ...createRequest(options), approved: restored });
     const { evidence } = made;
     const context = { ...host, signal: options.signal };
-    const plan = await addHiddenDigests(await addTokensInGit(made.plan, parts, host), evidence, context);
+    const plan = await addHiddenDigests(await addTokensInGit(made.plan, contents, host), evidence, context);
     if (approved === undefined) return { plan, evidence };
     const hiddenDigests = await computeDigestsToCompare(approved, { plan, evidence }, context);
     return { plan, evidence: { ...evidence, hiddenDigests } };
   };
   const remember = (plan: Plan, options: PlanOptions): Plan => {
-    made.set(plan, options);
+    optionsByPlan.set(plan, options);
     return plan;
   };
   const compare = async (approved: Plan, options: PlanOptions): Promise<PlanComparison> => {
@@ -300,18 +305,12 @@ function createPlanner({ parts, account, host }: Run): Planner {
       return compare(approved.plan, options);
     },
     useOnce: (plan) => {
-      const isNew = made.has(plan) && !used.has(plan);
+      const isNew = optionsByPlan.has(plan) && !used.has(plan);
       used.add(plan);
       return isNew;
     },
-    planAgain: async (plan) => compare(plan, assertDefined(made.get(plan), 'the options of a plan')),
+    planAgain: async (plan) => compare(plan, assertDefined(optionsByPlan.get(plan), 'the options of a plan')),
   };
-}
-
-interface Run {
-  readonly parts: StackContents;
-  readonly host: Host;
-  readonly account: Account;
 }
 
 /** Throws if the plan refers to a resource that another stack has not created yet. */

@@ -42,7 +42,7 @@ export function listResourceTransitionDangers(
   from: ResourceState | undefined,
   to: ResourceState | undefined,
 ): readonly Danger[] {
-  // Beside access, a part that a response leaves out counts as empty.
+  // In what follows access, a part that a response leaves out counts as empty.
   const [before, after] = [from, to].map((state) => state && canonical(kind, state.spec, AS_IF_COMPLETE));
   return sortDangersByGroup([
     ...listAccessFacts(kind, from, to).map((fact) => ({ group: toAccessGroup(kind), ...fact })),
@@ -130,11 +130,11 @@ function compareField(
 ): readonly DangerFact[] {
   if (from === undefined ? to === undefined : to !== undefined && isSameJson(from, to)) return [];
   if (field.restriction === 'while-on') return compareSwitch(field, from, to, path);
-  return compareOpening(field, from, to, path) ?? compareMode(field, from, to, path);
+  return compareOpening(field, from, to, path) ?? compareByRestriction(field, from, to, path);
 }
 
-/** Compares values that both restrict. */
-function compareMode(
+/** Compares two values that both restrict, in the way in which the field does. */
+function compareByRestriction(
   field: Field,
   from: Json | undefined,
   to: Json | undefined,
@@ -172,8 +172,8 @@ function compareOpening(
   to: Json | undefined,
   path: FieldPath,
 ): readonly DangerFact[] | undefined {
-  const [before, after] = [from, to].map((value) => judgeField(field, value));
-  if (before === undefined || after === undefined || before.effect === 'none') return undefined;
+  const [before, after] = [judgeField(field, from), judgeField(field, to)];
+  if (before.effect === 'none') return undefined;
   if (before.effect === 'unknown' && after.effect !== 'open') return createEffectFact(placeEffect(before, path), path);
   if (after.effect === 'unknown')
     return before.effect === 'open' ? [] : createEffectFact(placeEffect(after, path), path);
@@ -182,6 +182,7 @@ function compareOpening(
   return after.effect === 'open' ? [createOpenFact(after.why, from, to, path)] : undefined;
 }
 
+/** Compares a module that restricts while it is on. */
 function compareSwitch(
   field: Field,
   from: Json | undefined,
@@ -212,6 +213,7 @@ interface SwitchSides {
   readonly after: AccessEffect;
 }
 
+/** Compares a module that is on with what follows: it stays on, is turned off, or that is unknown. */
 function compareFromOn(
   type: FieldType,
   { from, to, before, after }: SwitchSides,
@@ -225,7 +227,7 @@ function compareFromOn(
     if (rules.length > 0) return rules;
     const danger = isUnset(to) ? 'restriction-removed' : 'restriction-disabled';
     const consequence = before.effect === 'open' ? `it restricted nothing before: ${before.why}` : undefined;
-    return [{ danger, path: formatPath(path), ...toSides(from, isUnset(to) ? undefined : to), consequence }];
+    return [{ danger, path: formatPath(path), from, to: isUnset(to) ? undefined : to, consequence }];
   }
   const rules = compareAllRules(type, from, to, path);
   const isOpened = before.effect !== 'open' && after.effect === 'open';
@@ -241,7 +243,10 @@ function compareFromOn(
   const known = Object.entries(type.fields).filter(
     ([name]) => unknown === undefined || (from[name] !== undefined && to[name] !== undefined),
   );
-  return [...facts, ...known.flatMap(([name, field]) => compareMode(field, from[name], to[name], [...path, name]))];
+  return [
+    ...facts,
+    ...known.flatMap(([name, field]) => compareByRestriction(field, from[name], to[name], [...path, name])),
+  ];
 }
 
 /** Reports every rule of a policy that is enabled or removed as a whole. The side without the policy is `{}`. */
@@ -254,7 +259,7 @@ function compareAllRules(
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return listFields(type, from, to).flatMap(([name, field]) => {
     const isRuled = field.restriction === 'by-rules' || field.restriction === 'unknown';
-    return isRuled ? compareMode(field, from[name], to[name], [...path, name]) : [];
+    return isRuled ? compareByRestriction(field, from[name], to[name], [...path, name]) : [];
   });
 }
 
@@ -294,14 +299,15 @@ function compareRestrictions(
       const at = [...path, key];
       if (other === undefined) {
         const consequence = before?.effect === 'open' ? `it restricted nothing before: ${before.why}` : undefined;
-        return [{ danger: 'restriction-removed', path: formatPath(at), ...toSides(one, undefined), consequence }];
+        return [{ danger: 'restriction-removed', path: formatPath(at), from: one, to: undefined, consequence }];
       }
       if (isSameJson(one ?? null, other) || before?.effect === 'open') return [];
       if (after?.effect === 'open') return [createOpenFact(after.why, one, other, at)];
-      return [{ danger: 'restriction-changed', path: formatPath(at), ...toSides(one, other) }];
+      return [{ danger: 'restriction-changed', path: formatPath(at), from: one, to: other }];
     });
 }
 
+/** Reports new members of a list as widened access, unless a pattern in the list admitted them before. */
 function compareAdmitted(
   { type }: Field,
   from: Json | undefined,
@@ -381,7 +387,7 @@ function compareRules(type: FieldType, sides: RuleSides, path: FieldPath): reado
 }
 
 function createRuleFact(danger: Danger['danger'], path: string, from: Json | undefined, to?: Json): DangerFact {
-  return { danger, path, ...toSides(from, to) };
+  return { danger, path, from, to };
 }
 
 function listUnmatched(
@@ -458,8 +464,8 @@ function compareTarget(
   // A target whose module may be on counts as one that is.
   if (readSwitch(from) === 'off') return [];
   if (readSwitch(to) !== 'off') return listChangedTargets(type, from, to, path);
-  if (isUnset(to)) return [{ danger: 'target-removed', path, ...toSides(from, undefined) }];
-  return [{ danger: 'target-disabled', path, ...toSides(from, to) }];
+  if (isUnset(to)) return [{ danger: 'target-removed', path, from, to: undefined }];
+  return [{ danger: 'target-disabled', path, from, to }];
 }
 
 /** Lists the references inside of a module that name another resource than before. */
@@ -474,7 +480,7 @@ function listChangedTargets(
     const [before, after] = [from[name], to[name]];
     const at = formatPath([path, name]);
     if (inner.type.type !== 'reference' || typeof before !== 'string' || before === after) return [];
-    if (isUnset(after)) return [{ danger: 'target-removed', path: at, ...toSides(before, undefined) }];
+    if (isUnset(after)) return [{ danger: 'target-removed', path: at, from: before, to: undefined }];
     return [{ danger: 'target-changed', path: at, from: before, to: after }];
   });
 }
@@ -482,7 +488,7 @@ function listChangedTargets(
 function compareShares(from: Json | undefined, to: Json | undefined, path: string): readonly DangerFact[] {
   const hasShare = (value: Json | undefined) =>
     isJsonObject(value) && Object.values(value).some((share) => share !== 0);
-  return hasShare(from) && !hasShare(to) ? [{ danger: 'no-weight', path, ...toSides(from, to) }] : [];
+  return hasShare(from) && !hasShare(to) ? [{ danger: 'no-weight', path, from, to }] : [];
 }
 
 function listSecretDangers(kind: Kind, from: Spec | undefined, to: Spec | undefined): readonly Danger[] {
@@ -540,15 +546,13 @@ function listOwnershipDangers(from: ResourceState | undefined, to: ResourceState
       ? [{ group: 'protection', danger: 'unprotected' } as const]
       : []),
     ...(isOwned && to !== undefined && to.stack === undefined
-      ? [{ ...OWNERSHIP, danger: 'released', from: from.stack } as const]
+      ? [{ group: 'ownership', danger: 'released', from: from.stack } as const]
       : []),
     ...(isOwned && to?.stack !== undefined && to.stack !== from.stack
-      ? [{ ...OWNERSHIP, danger: 'handed-over', from: from.stack, to: to.stack } as const]
+      ? [{ group: 'ownership', danger: 'handed-over', from: from.stack, to: to.stack } as const]
       : []),
   ];
 }
-
-const OWNERSHIP = { group: 'ownership' } as const;
 
 /** `lost`: members that only the first side has. `found`: members that only the second side has. */
 interface MemberSides {
@@ -595,8 +599,4 @@ function joinMembers(like: Json | undefined, members: readonly Json[]): Json {
     return isJsonArray(member) ? [[String(member[0]), member[1] ?? null]] : [];
   });
   return Object.fromEntries(entries);
-}
-
-function toSides(from: Json | undefined, to: Json | undefined): Pick<Danger, 'from' | 'to'> {
-  return { from, to };
 }

@@ -46,6 +46,14 @@ interface Matched {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Whose resources a manifest may have. */
+interface Ownership {
+  readonly stack: string;
+  /** Former names of the stack, from which its documents take resources over. */
+  readonly formerNames: readonly string[];
+  readonly others: OtherStacks;
+}
+
 interface MatchOptions extends Pick<Ownership, 'formerNames' | 'others'> {
   /** Whether the live resources at an address without a manifest are left alone instead of deleted. */
   readonly isLeft: (address: Address) => boolean;
@@ -74,7 +82,10 @@ export function matchResources(
   const ofAddresses = [...described, ...gone];
   const pairs = [...ofAddresses, ...pairRetirements(ofAddresses, retirements)];
   const refused = matches.flatMap(({ diagnostic }) => diagnostic ?? []);
-  const diagnostics = [...listMarkErrors(live), ...joinRefusals(refused, { desired, adoptions, ownership })];
+  const diagnostics = [
+    ...listUnreadableMarkWarnings(live),
+    ...joinRefusals(refused, { desired, adoptions, ownership }),
+  ];
   const adopted = described.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
   const keptMarks = hasErrors(diagnostics) ? [] : listKeptMarks(new Set(adopted), { desired, live, ownership });
   const duplicates = pairs.filter(isUnexplainedDuplicate).map(createDuplicateWarning);
@@ -84,38 +95,13 @@ export function matchResources(
   };
 }
 
-/** More refused adoptions are no mistakes of single manifests. */
-const FEW = 5;
+/** The live resources with the mark of the stack, by the address in the mark. */
+type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
 
-/** Many refused adoptions that one line in the Stack would allow are one error. */
-function joinRefusals(
-  refused: readonly Diagnostic[],
-  {
-    desired,
-    adoptions,
-    ownership,
-  }: { readonly desired: DesiredState; readonly adoptions: Adoptions; readonly ownership: Ownership },
-): readonly Diagnostic[] {
-  const findOwner = ({ address = '' }: Diagnostic): string | undefined => {
-    const resource = desired.resources.get(address as Address);
-    const found = resource && adoptions.findById(resource);
-    const { stack = ownership.stack, name } = found?.mark ?? {};
-    const isRenamed = name === resource?.name && stack !== ownership.stack && !ownership.formerNames.includes(stack);
-    return isRenamed ? stack : undefined;
-  };
-  const groups = [...Map.groupBy(refused, findOwner)];
-  return groups.flatMap(([stack, members]) => {
-    const [first] = members;
-    if (stack === undefined || first === undefined || members.length <= FEW) return members;
-    return [
-      {
-        ...first,
-        address: undefined,
-        message: `${members.length} resources to adopt belong to the stack ${stack}, by the same names, such as ${first.address}`,
-        remedy: `If that is the former name of this stack, or its documents come from there, add to the metadata of the Stack:\nrenamed_from: ${stack}\nOtherwise remove the documents here: that stack manages the resources.`,
-      },
-    ];
-  });
+/** The live resources of a manifest. `formerName`: the name still in their marks, if only the manifest was renamed. */
+interface MarkedResources {
+  readonly live: readonly LiveResource[];
+  readonly formerName?: string;
 }
 
 interface MatchContext {
@@ -143,6 +129,15 @@ function matchManifest(resource: DesiredResource, { owned, adoptions, live }: Ma
   const isTokenInDoubt = adoptions.isTokenInDoubt(resource, adoption);
   const remaining = marked.live.map((old) => pairRemaining(subject, adoption, old));
   return { pairs: [{ ...subject, live: adoption, by: 'adopt', isTokenInDoubt }, ...remaining] };
+}
+
+/** Selects the live resources of a manifest: those with its name or, if there are none, those with its former name. */
+function selectMarked({ address, kind, lifecycle: { renamedFrom } }: DesiredResource, owned: Owned): MarkedResources {
+  const live = owned.get(address) ?? [];
+  const isOwn = (one: LiveResource): boolean => !isRefusalRecord(one);
+  if (live.some(isOwn) || renamedFrom === undefined) return { live };
+  const former = (owned.get(toAddress(kind, renamedFrom)) ?? []).filter(isOwn);
+  return former.length === 0 ? { live } : { live: [...former, ...live], formerName: renamedFrom };
 }
 
 /**
@@ -270,6 +265,19 @@ function sortMarked(
   return sortByPrecedence(kind, marked, (live) => desired !== undefined && isReplaced({ kind, desired, live }));
 }
 
+/** Whether a plan has to replace the live resource of a manifest. Of several with its mark, one that stays is kept. */
+function isReplaced({
+  kind,
+  desired,
+  live,
+}: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
+  const { lifecycle, spec } = desired;
+  return mustReplaceResource(
+    { kind, live, ignored: lifecycle.ignore, validForMs: findManifestValidForMs(kind, desired) },
+    spec,
+  );
+}
+
 /** Whether a resource is a duplicate for a reason that the plan does not know. */
 function isUnexplainedDuplicate({ by, live }: ResourcePair): boolean {
   return by === 'duplicate' && live !== undefined && !isRefusalRecord(live);
@@ -293,7 +301,7 @@ function createDuplicateWarning(pair: ResourcePair): Diagnostic {
   };
 }
 
-function listMarkErrors(live: LiveState): Diagnostic[] {
+function listUnreadableMarkWarnings(live: LiveState): Diagnostic[] {
   return [...live.resources.values()].flat().flatMap(({ kind, id, markError }) => {
     if (markError === undefined) return [];
     const message = `The mark of ${kind} ${id} cannot be read: ${markError}. It counts as unmanaged and is left alone.`;
@@ -306,13 +314,6 @@ function listMarkErrors(live: LiveState): Diagnostic[] {
       } as const,
     ];
   });
-}
-
-interface Ownership {
-  readonly stack: string;
-  /** Former names of the stack, from which its documents take resources over. */
-  readonly formerNames: readonly string[];
-  readonly others: OtherStacks;
 }
 
 /**
@@ -417,6 +418,40 @@ class Adoptions {
 /** Includes the kind, so that ids are compared only within a kind. */
 function formatKey(kind: string, id: string): string {
   return `${kind} ${id}`;
+}
+
+/** More refused adoptions than these are no mistakes of single manifests. */
+const MAX_SINGLE_REFUSALS = 5;
+
+/** Many refused adoptions that one line in the Stack would allow are one error. */
+function joinRefusals(
+  refused: readonly Diagnostic[],
+  {
+    desired,
+    adoptions,
+    ownership,
+  }: { readonly desired: DesiredState; readonly adoptions: Adoptions; readonly ownership: Ownership },
+): readonly Diagnostic[] {
+  const findOwner = ({ address = '' }: Diagnostic): string | undefined => {
+    const resource = desired.resources.get(address as Address);
+    const found = resource && adoptions.findById(resource);
+    const { stack = ownership.stack, name } = found?.mark ?? {};
+    const isRenamed = name === resource?.name && stack !== ownership.stack && !ownership.formerNames.includes(stack);
+    return isRenamed ? stack : undefined;
+  };
+  const groups = [...Map.groupBy(refused, findOwner)];
+  return groups.flatMap(([stack, members]) => {
+    const [first] = members;
+    if (stack === undefined || first === undefined || members.length <= MAX_SINGLE_REFUSALS) return members;
+    return [
+      {
+        ...first,
+        address: undefined,
+        message: `${members.length} resources to adopt belong to the stack ${stack}, by the same names, such as ${first.address}`,
+        remedy: `If that is the former name of this stack, or its documents come from there, add to the metadata of the Stack:\nrenamed_from: ${stack}\nOtherwise remove the documents here: that stack manages the resources.`,
+      },
+    ];
+  });
 }
 
 /** The maximum number of resources that a warning lists. */
@@ -539,34 +574,4 @@ function createMatchRefusal(
 function pickAdoptionPath({ adopt, takenFrom }: DesiredResource['lifecycle']): FieldPath {
   if (adopt !== undefined) return ['lifecycle', 'adopt'];
   return takenFrom === undefined ? ['metadata', 'name'] : ['lifecycle', 'renamed_from'];
-}
-
-/** The live resources with the mark of the stack, by the address in the mark. */
-type Owned = ReadonlyMap<Address, readonly LiveResource[]>;
-
-/** The live resources of a manifest. `formerName`: the name still in their marks, if only the manifest was renamed. */
-interface MarkedResources {
-  readonly live: readonly LiveResource[];
-  readonly formerName?: string;
-}
-
-/** Selects the live resources of a manifest: those with its name or, if there are none, those with its former name. */
-function selectMarked({ address, kind, lifecycle: { renamedFrom } }: DesiredResource, owned: Owned): MarkedResources {
-  const live = owned.get(address) ?? [];
-  const isOwn = (one: LiveResource): boolean => !isRefusalRecord(one);
-  if (live.some(isOwn) || renamedFrom === undefined) return { live };
-  const former = (owned.get(toAddress(kind, renamedFrom)) ?? []).filter(isOwn);
-  return former.length === 0 ? { live } : { live: [...former, ...live], formerName: renamedFrom };
-}
-
-function isReplaced({
-  kind,
-  desired,
-  live,
-}: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
-  const { lifecycle, spec } = desired;
-  return mustReplaceResource(
-    { kind, live, ignored: lifecycle.ignore, validForMs: findManifestValidForMs(kind, desired) },
-    spec,
-  );
 }

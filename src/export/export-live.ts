@@ -92,6 +92,18 @@ export interface ExportResult {
   readonly preface: readonly string[];
 }
 
+/** A live resource that is not exported, and why. */
+export interface SkippedResource {
+  readonly kind: string;
+  readonly id: string;
+  /** A clause without a full stop, such as `it belongs to the stack web, as Domain/shop`. */
+  readonly reason: string;
+  /** The other stack that owns the resource. Absent: none does. */
+  readonly stack?: string | undefined;
+  /** The address in its mark, or in the manifests. Absent: it has none. */
+  readonly address?: Address | undefined;
+}
+
 /**
  * Exports unmanaged resources, resources of `options.stack`, and attached modules. `leftOut` lists the resources that
  * cannot be exported.
@@ -110,17 +122,17 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const stack = renderStackDocument(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderManifestDocument(createManifest(resource, resource.minimal, (id) => id));
-    return { resource, finding: findExportFinding(resource, { text, stack }) };
+    return { resource, reason: findReadBackReason(resource, { text, stack }) };
   });
-  const kept = checked.filter(({ finding }) => finding === undefined).map(({ resource }) => resource);
-  const faulty = checked.flatMap(({ resource: { kind, live }, finding }): SkippedResource[] =>
-    finding === undefined ? [] : [{ kind: kind.name, id: live.id, reason: finding }],
+  const kept = checked.filter(({ reason }) => reason === undefined).map(({ resource }) => resource);
+  const inexact = checked.flatMap(({ resource: { kind, live }, reason }): SkippedResource[] =>
+    reason === undefined ? [] : [{ kind: kind.name, id: live.id, reason }],
   );
   const describedByName = listDescribedByName(chosen, described, options.only);
-  const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...faulty, ...describedByName]);
+  const allLeftOut = sortLeftOut([...leftOut.filter(isAsked), ...inexact, ...describedByName]);
   const loose = listLooseReferences(kept, live);
-  const ofStacks = findResourcesOfOtherStacks(live, options.stack);
-  const externals = nameExternals(kept, { state, described, loose, ofStacks, stack: options.described });
+  const ofOtherStacks = findResourcesOfOtherStacks(live, options.stack);
+  const externals = nameExternals(kept, { state, described, loose, ofOtherStacks, stack: options.described });
   const sensitive = listSensitiveFields(
     [...kept.map(toWrittenDocument), ...listWrittenExternals(externals)],
     options.names?.instances ?? [],
@@ -134,7 +146,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   return {
     documents: [
       ...(isAlone ? [] : [{ kind: 'Stack', name: options.stack ?? '', text: stack }]),
-      ...createDocuments(kept, { externals, described, loose, ofStacks }),
+      ...createDocuments(kept, { externals, described, loose, ofOtherStacks }),
     ],
     resources: kept.length,
     leftOut: allLeftOut,
@@ -154,13 +166,14 @@ function toIdentity({ kind, live: { id }, name }: NamedResource): Identity {
   return { kind: kind.name, id, address: toAddress(kind.name, name) };
 }
 
-/** Modules are read only if they are asked for. */
+/** Whether a resource was asked for: by its kind, id or address. Modules always were, or they would not be read. */
 function createSelection(only: readonly string[] = []): (resource: Identity) => boolean {
   const words = new Set(only);
   return ({ kind, id, address = '' }) =>
     words.size === 0 || getKind(kind).role === 'attached' || [kind, id, address].some((word) => words.has(word));
 }
 
+/** Lists the ids and addresses that were asked for and are in no result. A kind may have no resource. */
 function listUnknown(only: readonly string[] = [], found: readonly Identity[]): readonly string[] {
   const foundWords = new Set(found.flatMap(({ id, address }) => [id, address ?? '']));
   return only.filter((word) => (findOwnedKindOfId(word) !== undefined || isAddress(word)) && !foundWords.has(word));
@@ -215,6 +228,7 @@ function listNotes(
   return notes.filter(({ lines }) => lines.length > 0);
 }
 
+/** A resource to export, with the name that its document gets. */
 interface NamedResource {
   readonly kind: Kind;
   readonly name: string;
@@ -307,18 +321,20 @@ interface ExternalNames {
   readonly exported: ReadonlySet<string>;
 }
 
+/** What has a name already, or must not get one. */
 interface KnownNames {
   readonly state: StateResources | undefined;
   readonly described: Described;
   readonly loose: readonly LooseReference[];
-  readonly ofStacks: ReturnType<typeof findResourcesOfOtherStacks>;
+  readonly ofOtherStacks: ReturnType<typeof findResourcesOfOtherStacks>;
   /** The stack with the `External` documents that there are. */
   readonly stack: DesiredState | undefined;
 }
 
+/** Names the `External` documents for the ids that nothing else describes, and the ids that only the state has. */
 function nameExternals(
   resources: readonly NamedResource[],
-  { state, described, loose, ofStacks, stack }: KnownNames,
+  { state, described, loose, ofOtherStacks, stack }: KnownNames,
 ): ExternalNames {
   const knownIds = new Set([
     ...resources.map(({ live }) => live.id),
@@ -334,7 +350,7 @@ function nameExternals(
     ...taken.map((address) => ({ id: address, base: getAddressName(address), isFixed: true })),
     ...Array.from(new Set([...exported, ...inState]), (id) => ({
       id,
-      base: findNameInState(id, state) ?? ofStacks.get(id)?.name ?? createNameFromId(id),
+      base: findNameInState(id, state) ?? ofOtherStacks.get(id)?.name ?? createNameFromId(id),
       isFixed: false,
     })),
   ]);
@@ -360,8 +376,8 @@ function createDocuments(
     externals: { externals, exported },
     described,
     loose,
-    ofStacks,
-  }: { readonly externals: ExternalNames } & Pick<KnownNames, 'described' | 'loose' | 'ofStacks'>,
+    ofOtherStacks,
+  }: { readonly externals: ExternalNames } & Pick<KnownNames, 'described' | 'loose' | 'ofOtherStacks'>,
 ): readonly ExportedDocument[] {
   const addresses = new Map([
     ...described.references,
@@ -379,13 +395,13 @@ function createDocuments(
       text: renderManifestDocument(createManifest(resource, spec, toName), createComment(resource, loose)),
     };
   });
-  return [...createExternals(named, ofStacks), ...documents];
+  return [...createExternals(named, ofOtherStacks), ...documents];
 }
 
 /** An id of another stack is written as the name there, which stays if the resource is created anew. */
 function createExternals(
   externals: readonly (readonly [id: string, name: string])[],
-  ofStacks: KnownNames['ofStacks'],
+  ofOtherStacks: KnownNames['ofOtherStacks'],
 ): readonly ExportedDocument[] {
   return externals
     .toSorted(([, left], [, right]) => (left < right ? -1 : 1))
@@ -396,7 +412,7 @@ function createExternals(
         apiVersion: MANIFEST_API_VERSION,
         kind: 'External',
         metadata: { name },
-        spec: ofStacks.get(id)?.reference ?? { id },
+        spec: ofOtherStacks.get(id)?.reference ?? { id },
       }),
     }));
 }
@@ -520,18 +536,7 @@ function sortLeftOut(leftOut: readonly SkippedResource[]): readonly SkippedResou
   return leftOut.toSorted((left, right) => (formatSortKey(left) < formatSortKey(right) ? -1 : 1));
 }
 
-/** A live resource that is not exported, and why. */
-export interface SkippedResource {
-  readonly kind: string;
-  readonly id: string;
-  /** A clause without a full stop, such as `it belongs to the stack web, as Domain/shop`. */
-  readonly reason: string;
-  /** The other stack that owns the resource. Absent: none does. */
-  readonly stack?: string | undefined;
-  /** The address in its mark, or in the manifests. Absent: it has none. */
-  readonly address?: Address | undefined;
-}
-
+/** What is exported of all that is live, and what is not. */
 interface ExportSelection {
   readonly chosen: readonly LiveResource[];
   readonly leftOut: readonly SkippedResource[];
@@ -554,7 +559,7 @@ function chooseResources(
   const keptByAddress = new Map(
     Array.from(owned, ([address, same]) => [address, findKept(same.map((one) => one.live))]),
   );
-  const reasons = all.map((resource) => ({ resource, reason: findReason(resource, stack, keptByAddress) }));
+  const reasons = all.map((resource) => ({ resource, reason: findOwnershipReason(resource, stack, keptByAddress) }));
   const exportable = reasons.filter(({ reason }) => reason === undefined).map(({ resource }) => resource);
   const isWanted = ({ mark, id }: LiveResource) => state === undefined || mark !== undefined || state.managed.has(id);
   return {
@@ -575,8 +580,11 @@ function findKept(marked: readonly LiveResource[]): LiveResource | undefined {
   return first && sortByPrecedence(getKind(first.kind), marked)[0];
 }
 
-/** `keptByAddress`: by address, the resource of the stack that a plan keeps. */
-function findReason(
+/**
+ * Returns why no manifest of `stack` can have a resource, by its mark. `keptByAddress`: by address, the resource of the stack
+ * that a plan keeps.
+ */
+function findOwnershipReason(
   resource: LiveResource,
   stack: string | undefined,
   keptByAddress: ReadonlyMap<Address, LiveResource | undefined>,
@@ -601,15 +609,13 @@ interface ExportTexts {
  * Reads an exported document back. Returns why it is not a valid manifest or differs from the live resource;
  * `undefined` if it is exact.
  */
-function findExportFinding(
+function findReadBackReason(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
   { text, stack }: ExportTexts,
 ): string | undefined {
   if (listConcealed(live.spec).some(({ isNumeric }) => isNumeric)) return HIDDEN_NUMBER;
   const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
-  const { state, diagnostics } = validateManifests(sources, {
-    env: NO_ENVIRONMENT,
-  });
+  const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can describe it: ${withoutAddress(error)}`;
   const [read] = state?.resources.values() ?? [];

@@ -20,8 +20,7 @@ import { withAccounts } from '../connection/accounts.ts';
 import type { SetNoticeWriter } from '../connection/notices.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { CommandBodyRunner } from '../output/present.ts';
-import { type FormatFlags, getTextOptions } from '../output/present.ts';
+import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
 import { createStatusLine, getProgressStream, type StatusLine } from '../output/progress.ts';
 import { addToCommand, CONNECTION_OPTIONS, createFormatOptions } from './options.ts';
 
@@ -61,6 +60,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   });
 }
 
+/** Defines `submit`: its options are the fields of the kind, and its argument the field that names what it is about. */
 function defineSubmit(group: Command, kind: SubmittedKind, act: CommandBodyRunner): void {
   const { noun, argumentField, examples } = kind.submission;
   const line = `edgewise ${group.name()} submit`;
@@ -79,8 +79,8 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: CommandBodyRunne
       [`${line} ${examples[0]}`, `submit ${withArticle(noun)}`],
       [`${line} ${examples.join(' ')}`, 'about several at once'],
     ],
-  }).action((given: string[], flags: SubmitFlags) =>
-    act(flags, (context) => submitOne(kind, { given, flags }, context)),
+  }).action((argumentValues: string[], flags: SubmitFlags) =>
+    act(flags, (context) => submitOne(kind, { argumentValues, flags }, context)),
   );
 }
 
@@ -115,10 +115,13 @@ function formatExampleId({ idPrefix }: SubmittedKind): string {
 
 async function submitOne(
   kind: SubmittedKind,
-  { given, flags }: { readonly given: readonly string[]; readonly flags: SubmitFlags },
+  { argumentValues, flags }: { readonly argumentValues: readonly string[]; readonly flags: SubmitFlags },
   context: Context,
 ): Promise<ExitCode> {
-  const body = checkSubmissionBody(kind, { ...collectFields(kind, flags), [kind.submission.argumentField]: given });
+  const body = checkSubmissionBody(kind, {
+    ...collectFields(kind, flags),
+    [kind.submission.argumentField]: argumentValues,
+  });
   const settings = resolveServiceSettings({ flags, env: context.env });
   context.onSubject?.({ service: describeServiceOrigin({ flags, env: context.env }) });
   const shown = await withAccounts(context, async ({ accounts, signal }) =>
@@ -172,6 +175,12 @@ async function getSubmission(
     showSubmission({ kind, verb: 'get', shown: await read(interrupted) }, flags, context);
     return EXIT.success;
   });
+}
+
+/** How a wait ended, and the last state that was read. `shown` is `undefined` if nothing was read. */
+interface Waited {
+  readonly ended: 'decided' | 'too-late' | 'interrupted';
+  readonly shown: JsonObject | undefined;
 }
 
 /** Shows the last state that was read, even after a timeout or an interrupt. */
@@ -280,12 +289,6 @@ function createForbiddenError({ title }: SubmittedKind, error: ApiError): StackE
   );
 }
 
-/** How a wait ended, and the last state that was read. `shown` is `undefined` if nothing was read. */
-interface Waited {
-  readonly ended: 'decided' | 'too-late' | 'interrupted';
-  readonly shown: JsonObject | undefined;
-}
-
 interface SubmissionWaitOptions {
   readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
@@ -305,23 +308,24 @@ const MAX_DELAY_MS = 60_000;
 
 /** Reads a submission until it is decided, time is up, or the user interrupts. Shows progress on stderr. */
 async function waitForDecision(wait: SubmissionWaitOptions, context: Context): Promise<Waited> {
-  const line = createStatusLine(getProgressStream(context));
+  const status = createStatusLine(getProgressStream(context));
   try {
-    return await poll(wait, { context, line });
+    return await poll(wait, { context, status });
   } finally {
-    line.clear();
+    status.clear();
     wait.setLineWriter(undefined);
   }
 }
 
 interface Polling {
   readonly context: Context;
-  readonly line: StatusLine;
+  readonly status: StatusLine;
 }
 
+/** Reads until a wait ends, less and less often. */
 async function poll(
   { kind, read, timeoutMs, setLineWriter, signal }: SubmissionWaitOptions,
-  { context, line }: Polling,
+  { context, status }: Polling,
 ): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;
   let shown: JsonObject | undefined;
@@ -333,13 +337,14 @@ async function poll(
     const view = createSubmissionView(kind, shown);
     if (view.isDecided) return { ended: 'decided', shown };
     if (leftMs <= 0) return { ended: 'too-late', shown };
-    setLineWriter(line.tell);
-    line.show(`${renderSubmissionState(view)}; waiting for ${formatTimeLeft(leftMs)} more at most`);
+    setLineWriter(status.tell);
+    status.show(`${renderSubmissionState(view)}; waiting for ${formatTimeLeft(leftMs)} more at most`);
     await context.sleep(Math.min(delayMs, leftMs), signal);
     if (signal.aborted) return { ended: 'interrupted', shown };
   }
 }
 
+/** Reads once. `undefined` if the read was aborted. */
 async function unlessAborted<T>(
   read: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,

@@ -85,9 +85,8 @@ function findGroupOfGap({ kind: name, desired, live }: Change, { field, isValue 
 }
 
 /**
- * Tracks which properties of resources exist after each write of an apply. The
- * cost depends only on the number of writes. Properties that did not exist before the first write are ignored, because
- * their absence is not a gap.
+ * Tracks which properties of resources exist after each write of an apply. The cost depends only on the number of writes.
+ * Properties that did not exist before the first write are ignored, because their absence is not a gap.
  */
 export class GapTracker {
   /** The addresses of the resources that may lose a property. */

@@ -148,6 +148,11 @@ export interface StackListing {
   readonly diagnostics?: readonly Diagnostic[] | undefined;
 }
 
+/** Whether `stack` refers to resources of `other`. Both must be at the same service. */
+export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
+  return stack !== other && stack.dependsOn.includes(other.name) && stack.serviceId === other.serviceId;
+}
+
 /** Returns a function that finds the nearest of `folders` at or above a given folder. `undefined` if there is none. */
 export function createNearestFolderSearch(folders: Iterable<string>): (folder: string) => string | undefined {
   const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));

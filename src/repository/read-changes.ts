@@ -9,7 +9,13 @@ import { createSourceContent } from '../manifest/source.ts';
 import { isOfOwnKind, listReadableDocuments, mayContainDefaultsDocument } from '../manifest/stack-folders.ts';
 import { isResourceName } from '../model/address.ts';
 import { isJsonObject } from '../model/json.ts';
-import { createNearestFolderSearch, type StackFolder, type StackTree, type TreeChanges } from '../model/stack-tree.ts';
+import {
+  createNearestFolderSearch,
+  refersToStack,
+  type StackFolder,
+  type StackTree,
+  type TreeChanges,
+} from '../model/stack-tree.ts';
 import { InvalidManifests, StackError } from '../model/user-errors.ts';
 import { getDocumentSetting } from '../settings/resolve.ts';
 import type { Host } from '../stack/host.ts';
@@ -311,11 +317,6 @@ function listChangedStacks(
 /** Returns a path of the repository relative to the working folder. */
 function toShown(path: string, { files: { top }, host }: Comparison): string {
   return relative(resolveLinks(host.cwd), join(top, path));
-}
-
-/** Whether `stack` refers to resources of `other`. Both must be at the same service. */
-export function refersToStack(stack: StackFolder, other: StackFolder): boolean {
-  return stack !== other && stack.dependsOn.includes(other.name) && stack.serviceId === other.serviceId;
 }
 
 /** Lists the files below the root of the tree that edgewise would read in the commit, and that were removed since. */

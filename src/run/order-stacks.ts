@@ -1,7 +1,6 @@
 import { findWay, sort } from '../model/sort.ts';
-import type { StackFolder } from '../model/stack-tree.ts';
+import { refersToStack, type StackFolder } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
-import { refersToStack } from '../repository/read-changes.ts';
 
 interface OrderedStacks {
   /** Each stack comes after the stacks to which it refers, otherwise in the given order. A cycle has no valid order. */

@@ -31,7 +31,7 @@ import type { CallRange } from './reaching-tests.ts';
 /** The files of the main story: select, read, plan, rehearse, compare, ask, apply, deliver, report, post. */
 const STORY: readonly string[] = [
   'src/repository/select-stacks.ts',
-  'src/cli/reconcile/{run-stacks,stacks-run,question,approvals,report-run,present-run}.ts',
+  'src/cli/reconcile/{run-stacks,with-stacks,question,approvals,report-run,present-run}.ts',
   'src/run/{session,plan-stacks,apply-stacks,passes}.ts',
   'src/stack/{stack,plan-live,choose-sinks,approval}.ts',
   'src/plan/{create-plan,decide-plan}.ts',

@@ -5,7 +5,7 @@ import type { ConnectionFlags } from '../../settings/table.ts';
 import { EXIT } from '../exit-code.ts';
 import type { CommandBodyRunner, FormatFlags } from '../output/present.ts';
 import { runDrift } from '../reconcile/run-stacks.ts';
-import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
+import type { StackFilterFlags } from '../reconcile/with-stacks.ts';
 import {
   addToCommand,
   CONNECTION_OPTIONS,

@@ -34,7 +34,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions, TEXT_ONLY_FORMAT_FLAGS } from '../output/present.ts';
 import { computeWorstExitCode, createFailedPart, createStacksReport } from '../reconcile/report-run.ts';
 import { runGet } from '../reconcile/run-stacks.ts';
-import type { StackFilterFlags, StacksRun } from '../reconcile/stacks-run.ts';
+import type { StackFilterFlags, StacksRun } from '../reconcile/with-stacks.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import {
   addToCommand,

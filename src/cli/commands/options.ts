@@ -9,7 +9,7 @@ import type { OptionTopic, Setting, TextSettingType } from '../../settings/setti
 import { NAMED_SETTINGS, SETTINGS, type SettingName } from '../../settings/table.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { ReportFileTarget } from '../output/present.ts';
-import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
+import type { StackFilterFlags } from '../reconcile/with-stacks.ts';
 import { createHelpFormatter, OUTPUT_OPTIONS_HEADING, renderHelpSection } from './help.ts';
 
 /** Kinds in help texts come from the tables: no command contains the name of a kind. */

@@ -20,7 +20,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
-import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/stacks-run.ts';
+import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/with-stacks.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import { addToCommand, COLOR, createStackFilterOptions, TRUST_OPTIONS } from './options.ts';
 

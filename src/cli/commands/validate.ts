@@ -15,8 +15,8 @@ import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type CommandBodyRunner, type FormatFlags, getTextOptions } from '../output/present.ts';
-import type { StackFilterFlags } from '../reconcile/stacks-run.ts';
 import { runValidate } from '../reconcile/validate-stacks.ts';
+import type { StackFilterFlags } from '../reconcile/with-stacks.ts';
 import {
   addToCommand,
   createFormatOptions,

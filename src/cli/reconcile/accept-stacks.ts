@@ -12,7 +12,7 @@ import { renderAcceptText } from '../output/accept-text.ts';
 import { writeEditedFiles } from '../output/edited-files.ts';
 import { getTextOptions } from '../output/present.ts';
 import { createParts, reportStacksRun } from './report-run.ts';
-import { openSession, type StacksFlags, type StacksRun, withStacks } from './stacks-run.ts';
+import { openSession, type StacksFlags, type StacksRun, withStacks } from './with-stacks.ts';
 
 export interface AcceptFlags extends StacksFlags {
   readonly all?: boolean;

@@ -9,7 +9,7 @@ import { readSetting } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { listPlanWords, type PlanFlags } from './plan-flags.ts';
-import type { StackFilterFlags } from './stacks-run.ts';
+import type { StackFilterFlags } from './with-stacks.ts';
 
 /** The run that a command line must repeat. */
 interface RunToRepeat {

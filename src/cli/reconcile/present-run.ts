@@ -12,7 +12,7 @@ import type { ExitCode } from '../exit-code.ts';
 import { getTextOptions } from '../output/present.ts';
 import { type ApplyProgress, createApplyProgress, getProgressStream } from '../output/progress.ts';
 import { createParts, createStacksReport, reportStacksRun, sayApply } from './report-run.ts';
-import type { StacksRun } from './stacks-run.ts';
+import type { StacksRun } from './with-stacks.ts';
 
 /** Shows the plans, the progress and the results of an apply. */
 export interface RunPresenter {

@@ -8,7 +8,7 @@ import type { Consents, Request } from '../../settings/request.ts';
 import type { Context } from '../context.ts';
 import type { FormatFlags } from '../output/present.ts';
 import type { PlanFlags } from './plan-flags.ts';
-import type { StackFilterFlags } from './stacks-run.ts';
+import type { StackFilterFlags } from './with-stacks.ts';
 
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags, StackFilterFlags {

@@ -18,7 +18,7 @@ import { addExchangeViolations } from '../../run/value-exchanges.ts';
 import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
 import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import { exitCodeOfApply, exitCodeOfPlan } from './plan-flags.ts';
-import { createListing, type StacksRun } from './stacks-run.ts';
+import { createListing, type StacksRun } from './with-stacks.ts';
 
 /** What a command reports of a stack, and the exit code that it would have for this stack alone. */
 type Said = Pick<StackReportPart, 'report' | 'exitCode'>;

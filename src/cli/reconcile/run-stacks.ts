@@ -32,10 +32,10 @@ import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts'
 import { createPresenter } from './present-run.ts';
 import { type ApplyFlags, confirm, withAnswer } from './question.ts';
 import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan } from './report-run.ts';
-import { openSession, type StacksFlags, type StacksRun, withStacks } from './stacks-run.ts';
+import { openSession, type StacksFlags, type StacksRun, withStacks } from './with-stacks.ts';
 
 /**
- * The commands that plan: each takes a list of stacks, also of one, and what it does with them is in the room `run`.
+ * The commands that read the service: each takes a list of stacks, also of one, and what it does with them is in the room `run`.
  * --recursive and its filters decide only which stacks the first step returns; without them it is the one that the paths
  * name. `accept` and `validate` have files of their own.
  */

@@ -26,7 +26,7 @@ import {
   type StacksFlags,
   type StacksRun,
   withStacks,
-} from './stacks-run.ts';
+} from './with-stacks.ts';
 
 interface ValidationRun {
   readonly flags: StacksFlags & { readonly strict?: boolean };

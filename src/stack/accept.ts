@@ -33,7 +33,7 @@ export async function acceptLive(
   { names = [], all = false, validateEdited }: AcceptOptions & { readonly validateEdited: ValidateEdited },
 ): Promise<AcceptResult> {
   const parsed = names.map(parseName);
-  const { plan, input, planAgain } = await createRepeatablePlan(reader, request);
+  const { plan, input, planEdited } = await createRepeatablePlan(reader, request);
   const drift = computeDrift(plan, input);
   const { desired } = input;
   const referenceNames = createReferenceNames(drift, desired);
@@ -47,7 +47,7 @@ export async function acceptLive(
     desired,
     names: referenceNames,
     validate: validateEdited,
-    compare: (state) => planAgain(state).changes,
+    compare: (state) => planEdited(state).changes,
   });
 }
 

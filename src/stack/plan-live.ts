@@ -92,19 +92,19 @@ async function createLivePlanWithInput(reader: AccountReader, request: PlanReque
 }
 
 /**
- * Creates a plan without a rehearsal and without policies. `planAgain` plans other manifests of the stack from the same
+ * Creates a plan without a rehearsal and without policies. `planEdited` plans edited manifests of the stack from the same
  * reads.
  */
 export async function createRepeatablePlan(
   reader: AccountReader,
   request: PlanRequest,
-): Promise<Pick<LivePlan, 'plan' | 'input'> & { readonly planAgain: (state: DesiredState) => Plan }> {
+): Promise<Pick<LivePlan, 'plan' | 'input'> & { readonly planEdited: (state: DesiredState) => Plan }> {
   const { plan, input, evidence } = await createLivePlanWithInput(reader, request);
-  const planAgain = (state: DesiredState): Plan => {
+  const planEdited = (state: DesiredState): Plan => {
     const { desired, awaited } = resolveCrossStackReferences(state, evidence.live, request.options);
     return createPlan({ ...input, desired, awaited });
   };
-  return { plan, input, planAgain };
+  return { plan, input, planEdited };
 }
 
 function createTimes({ now }: PlanRequest, clock: ClockSkew): Pick<PlanInput, 'now' | 'localNow' | 'clock'> {

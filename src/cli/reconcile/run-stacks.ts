@@ -35,9 +35,9 @@ import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan }
 import { openSession, type StacksFlags, type StacksRun, withStacks } from './with-stacks.ts';
 
 /**
- * The commands that read the service: each takes a list of stacks, also of one, and what it does with them is in the room `run`.
- * --recursive and its filters decide only which stacks the first step returns; without them it is the one that the paths
- * name. `accept` and `validate` have files of their own.
+ * The commands on stacks that read the service: each takes a list of stacks, also of one. What it does with them is in the
+ * room `run`. --recursive and its filters decide only which stacks `withStacks` selects; without them it is the one that
+ * the paths name. `accept` and `validate` have files of their own.
  */
 
 interface StacksToApply {

@@ -12,7 +12,7 @@ import type { PlanTimes } from './retirement.ts';
 
 /** Why a run keeps what a stack would prune. */
 export interface KeptPrunes {
-  /** A clause on the unknown stack, such as `live/web cannot be read, and might take it over`. */
+  /** A clause on the stack that is not applied, such as `live/web cannot be read, and might take it over`. */
   readonly why: string;
   /** What deletes the resources now. */
   readonly remedy: string;

@@ -3,14 +3,13 @@ import type { Client } from '../client/client.ts';
 import { assertDefined } from '../model/errors.ts';
 import { type Outcome, SERVICE_STOPS } from '../model/outcome.ts';
 import { isIncomplete, type Plan } from '../model/plan.ts';
-import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 import { isDelete } from '../model/write.ts';
 import type { Account } from '../stack/account.ts';
 import type { ApplyRunOptions } from '../stack/stack.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
-import { dividePlans, isPrune, mayShareAccount, type Passes, type PassStep } from './passes.ts';
+import { dividePlans, formatPruneCommand, isPrune, mayShareService, type Passes, type PassStep } from './passes.ts';
 import { findRefusal, listReady, notePlan, planEachSession, type Run, type Session } from './session.ts';
 
 /** What a user sees and says of an apply. */
@@ -31,9 +30,9 @@ export interface ApplyFollower {
 
 /**
  * Applies the plans of a run that nothing refuses, in this order: chooses the token sinks, and tries where tokens are
- * rescued; asks; makes every plan that was shown once more, and compares the two; writes. Nothing is written unless all of them are
- * as shown. One stack and many, programs and the command line take this way. The error of a stack that was named alone
- * rejects; for one of many it is its result.
+ * rescued; asks; after the answer, plans every stack that nothing refuses once more, and compares with what was shown;
+ * writes. Nothing is written unless all of them are as shown. One stack and many, programs and the command line take this
+ * way. The error of a stack that was named alone rejects; for one of many it is its result.
  */
 export async function applyStacks(run: Run, { ask, onOtherEnd, start }: ApplyDialog): Promise<void> {
   await prepare(run);
@@ -41,7 +40,7 @@ export async function applyStacks(run: Run, { ask, onOtherEnd, start }: ApplyDia
   if (ready.length === 0) return;
   if (ask !== undefined) {
     await ask(ready);
-    const others = await planAgain(run);
+    const others = await planEachAgain(run);
     if (others.length > 0 || listReady(run).length === 0) {
       onOtherEnd?.(others);
       return;
@@ -64,8 +63,11 @@ async function prepare(run: Run): Promise<void> {
   for (const { prepared } of listReady(run)) await prepared?.testRescue();
 }
 
-/** Makes every plan that was shown once more, from a new reading. Returns the stacks that end in another way now. */
-async function planAgain(run: Run): Promise<readonly Session[]> {
+/**
+ * Plans every stack that nothing refuses once more, also one without writes: from the same manifests, and from what is live
+ * now. Returns the stacks that end in another way than was shown.
+ */
+async function planEachAgain(run: Run): Promise<readonly Session[]> {
   const shown = new Map(
     run.sessions.flatMap((session) =>
       session.plan === undefined || findRefusal(session, run) !== undefined ? [] : [[session, session.plan]],
@@ -283,7 +285,7 @@ async function runStep(
   // After an interrupt, nothing more is sent, and what was not started has not failed.
   const other = signal.aborted
     ? undefined
-    : [...failed].find((one) => one !== own && mayShareAccount(one.folder, own.folder));
+    : [...failed].find((one) => one !== own && mayShareService(one.folder, own.folder));
   const kept = other === undefined ? [] : writes.filter(isPrune(plan));
   if (other !== undefined) started.keep(kept, describeKeptPrunes(own.folder, other.folder));
   try {
@@ -299,11 +301,6 @@ async function runStep(
 /** Why a prune is kept, and the command that prunes now. */
 function describeKeptPrunes(own: StackFolder, other: StackFolder): string {
   return `kept in this run: ${other.folder} failed, and might take it over. To delete it now: ${formatPruneCommand(own)}`;
-}
-
-/** The command that applies a stack alone. */
-export function formatPruneCommand({ folder }: StackFolder): string {
-  return `edgewise apply ${quoteForShell(escapePath(folder))}`;
 }
 
 function endApply(session: Session, started: StartedApply): void {

@@ -1,28 +1,27 @@
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { KeptPrunes } from '../plan/plan-input.ts';
-import { formatPruneCommand } from './apply-stacks.ts';
-import { isPrune, mayShareAccount } from './passes.ts';
+import { formatPruneCommand, isPrune, mayShareService } from './passes.ts';
 import { describeRefusal, findRefusal, type Run, type Session } from './session.ts';
 
 /**
  * Plans again the stacks that would prune something while another stack of their service is not applied, whatever refuses
- * it: it might take over what they would delete. The new plans keep it.
+ * it: it might take over what they would delete. `planKeeping` makes a plan that keeps it.
  */
-export async function keepPrunesBesideUnknownStacks(
+export async function keepPrunesBesideRefusedStacks(
   run: Pick<Run, 'sessions' | 'consentTo'>,
-  planAgain: (session: Session) => Promise<void>,
+  planKeeping: (session: Session) => Promise<void>,
 ): Promise<void> {
-  const unknown = run.sessions.flatMap((session) => {
+  const refused = run.sessions.flatMap((session) => {
     const refusal = findRefusal(session, run);
     return refusal === undefined ? [] : [{ session, what: describeRefusal(refusal) }];
   });
   for (const session of run.sessions) {
-    const other = unknown.find((one) => one.session !== session && mayShareAccount(one.session.folder, session.folder));
+    const other = refused.find((one) => one.session !== session && mayShareService(one.session.folder, session.folder));
     const why = findRefusal(session, run)?.why;
     const isPlanned = why === undefined || why === 'differs';
     if (!isPlanned || other === undefined || !hasPrunes(session)) continue;
     session.keptPrunes = createReason(session.folder, other);
-    await planAgain(session);
+    await planKeeping(session);
   }
 }
 

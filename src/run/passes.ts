@@ -3,6 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { isRetirement } from '../model/change.ts';
 import { listAddressesInCondition } from '../model/conditions.ts';
 import type { Plan } from '../model/plan.ts';
+import { escapePath, quoteForShell } from '../model/shell-words.ts';
 import { sort } from '../model/sort.ts';
 import type { StackFolder } from '../model/stack-tree.ts';
 import { isDelete, mapNeededWrites, type Write } from '../model/write.ts';
@@ -51,8 +52,13 @@ export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (wri
   return (write) => mode !== 'release' && isDelete(write) && isPruned(write);
 }
 
+/** The command that applies a stack alone, which then prunes. */
+export function formatPruneCommand({ folder }: StackFolder): string {
+  return `edgewise apply ${quoteForShell(escapePath(folder))}`;
+}
+
 /** Whether two stacks are at one service. A stack without a base URL may be at any. */
-export function mayShareAccount({ serviceId }: StackFolder, folder: StackFolder): boolean {
+export function mayShareService({ serviceId }: StackFolder, folder: StackFolder): boolean {
   return serviceId === undefined || serviceId === folder.serviceId;
 }
 

@@ -8,7 +8,7 @@ import type { PlanOptions } from '../stack/plan-live.ts';
 import type { RunnableStack } from '../stack/stack.ts';
 import { noteBlockedDependents } from './blocked-dependents.ts';
 import { createOtherStacks, findTakingOverStack } from './hand-over.ts';
-import { keepPrunesBesideUnknownStacks } from './kept-prunes.ts';
+import { keepPrunesBesideRefusedStacks } from './kept-prunes.ts';
 import { notePlan, type OpenedStack, planEachSession, type Run, type Session } from './session.ts';
 import { listStackConflicts, type StackClaim } from './stack-claims.ts';
 import { listExchangeViolations } from './value-exchanges.ts';
@@ -42,8 +42,8 @@ interface Planning {
 
 /**
  * Reads the manifests of each stack and what is live, plans, rehearses, and compares with the approval. Then finds the
- * stacks that exchange values or depend on a blocked one, and plans again what has to keep its prunes beside an unknown
- * stack.
+ * stacks that exchange values or depend on a blocked one, and plans again what has to keep its prunes beside a stack
+ * that is refused.
  */
 export async function planStacks(run: PlanningRun, { options, open, findApproval }: Planning): Promise<void> {
   const plan = async (session: Session, approval: Approval | undefined): Promise<void> => {
@@ -60,7 +60,7 @@ export async function planStacks(run: PlanningRun, { options, open, findApproval
   noteExchanges(run);
   if (options.mode !== 'apply') return;
   noteBlockedDependents(run);
-  await keepPrunesBesideUnknownStacks(run, async (session) => {
+  await keepPrunesBesideRefusedStacks(run, async (session) => {
     // What keeps more than an approved plan is within it. Else the plan may be approved as it is without the prunes.
     const isApproved = session.comparison === undefined || isSamePlan(session.comparison);
     await plan(session, isApproved ? undefined : findApproval(session.folder));

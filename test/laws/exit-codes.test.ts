@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../src/cli/exit-code.ts';
-import { exitCodeOfPlan } from '../../src/cli/reconcile/plan-flags.ts';
+import { EXIT, exitCodeOfPlan } from '../../src/cli/exit-code.ts';
 import { readLive } from '../../src/client/read-live.ts';
 import { ATTACHED_KINDS, getKind } from '../../src/kinds/tables/registry.ts';
 import { type Difference, isHiddenChange } from '../../src/model/change.ts';

@@ -6,7 +6,6 @@ import { findRepository } from '../../files/boundary.ts';
 import { isFileError } from '../../files/read-input.ts';
 import { describeWriteError } from '../../files/write-file.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { ApiError, NetworkError } from '../../model/errors.ts';
 import { readCiJobLinks } from '../../model/pipeline.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { quoteForShell } from '../../model/shell-words.ts';
@@ -17,7 +16,7 @@ import type { Failure, FormatOptions, Report, StacksRunReport } from '../../repo
 import type { StackNameAndLocator } from '../../stack/host.ts';
 import { readSetting } from '../../stack/settings.ts';
 import { type Context, VERSION } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts';
 import { writeResultFile } from './output-files.ts';
 import { type FormatFlags, getTextOptions, type ReportFileTarget, type RunFlags } from './present.ts';
 
@@ -258,14 +257,6 @@ export async function outputFailure(
   );
   context.stderr.write(renderTextReport({ about: 'failure', failure }, getTextOptions(context.stderr, context, flags)));
   return exitCode;
-}
-
-/** Returns the exit code for an error. An unexpected error counts as a bug. */
-export function exitCodeOfError(error: unknown): ExitCode {
-  if (error instanceof StackError) return EXIT[error.reason];
-  if (error instanceof InvalidManifests) return EXIT.invalid;
-  if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
-  return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
 }
 
 export function getReportedErrorPart(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {

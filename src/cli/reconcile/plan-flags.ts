@@ -1,11 +1,7 @@
-import type { ApplyResult } from '../../model/outcome.ts';
-import { hasKnownWrites, isIncomplete, type Plan, type SafetyViolation } from '../../model/plan.ts';
 import { escapePath } from '../../model/shell-words.ts';
 import { getRequestFlag, NAMED_REQUEST_OPTIONS, type Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import type { TokenFlags } from '../../stack/choose-sinks.ts';
-import { hasPlanErrors } from '../../stack/plan-live.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers, what it may do, and where it is made. */
 export interface PlanFlags extends Request, ConnectionFlags, TokenFlags {
@@ -31,33 +27,4 @@ function listFlagWords(option: (typeof NAMED_REQUEST_OPTIONS)[number], flags: Re
   if (typeof value === 'object') return value.flatMap((one) => [word, option.value === 'path' ? escapePath(one) : one]);
   const isGiven = value === !word.startsWith('--no-');
   return isGiven ? [word] : [];
-}
-
-/**
- * Returns the exit code of a command that plans but does not apply. With --detailed-exitcode, what an apply would send counts
- * before what it would leave undone.
- */
-export function exitCodeOfPlan(
-  plan: Plan,
-  blocking: readonly SafetyViolation[],
-  { detailedExitcode }: { readonly detailedExitcode?: boolean },
-): ExitCode {
-  if (hasPlanErrors(plan)) return EXIT.invalid;
-  if (blocking.length > 0) return EXIT.refused;
-  if (detailedExitcode === true && hasKnownWrites(plan)) return EXIT.changes;
-  return isIncomplete(plan) ? EXIT.failed : EXIT.success;
-}
-
-/**
- * Returns `authentication` only if nothing was applied and every failure is about permissions. After a partial apply,
- * returns `failed` for such failures.
- */
-export function exitCodeOfApply({ outcomes, interrupted }: ApplyResult): ExitCode {
-  const failed = outcomes.filter((one) => one.outcome === 'failed');
-  const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
-  if (isWhole) return EXIT.success;
-  if (interrupted) return EXIT.interrupted;
-  const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
-  const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');
-  return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
 }

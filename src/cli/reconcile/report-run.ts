@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isEveryTargetCompared } from '../../model/drift.ts';
-import { assertDefined, assertNever } from '../../model/errors.ts';
+import { assertDefined } from '../../model/errors.ts';
 import { EMPTY_APPLY_RESULT } from '../../model/outcome.ts';
 import { isIncomplete, type Plan, type PlanComparison } from '../../model/plan.ts';
 import { listBlockingViolations } from '../../plan/guard.ts';
@@ -13,11 +13,19 @@ import type {
   StacksRunReport,
 } from '../../report/report.ts';
 import { formatStackSelectionSummary } from '../../report/view/run-wording.ts';
-import { findPlan, findRefusal, type Refusal, type Session, SHOWN_PLAN } from '../../run/session.ts';
+import { findPlan, findRefusal, type Session, SHOWN_PLAN } from '../../run/session.ts';
 import { addExchangeViolations } from '../../run/value-exchanges.ts';
-import { EXIT, type ExitCode, exitCodeOfValidation } from '../exit-code.ts';
-import { exitCodeOfError, getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
-import { exitCodeOfApply, exitCodeOfPlan } from './plan-flags.ts';
+import {
+  computeWorstExitCode,
+  EXIT,
+  type ExitCode,
+  exitCodeOfApply,
+  exitCodeOfError,
+  exitCodeOfPlan,
+  exitCodeOfRefusal,
+  exitCodeOfValidation,
+} from '../exit-code.ts';
+import { getReportedErrorPart, outputReport, outputStacksReport } from '../output/output-report.ts';
 import { createListing, type StacksRun } from './with-stacks.ts';
 
 /** What a command reports of a stack, and the exit code that it would have for this stack alone. */
@@ -88,27 +96,6 @@ function createRefusedReport(comparison: PlanComparison, { approvedBy }: Session
   return { about: 'comparison', command, comparison, names: { before: approvedBy ?? SHOWN_PLAN, after: 'The plan' } };
 }
 
-/** The exit code of a stack that is not applied. `success`: nothing refuses it. */
-function exitCodeOfRefusal(refusal: Refusal | undefined): ExitCode {
-  switch (refusal?.why) {
-    case undefined:
-      return EXIT.success;
-    case 'error':
-      return exitCodeOfError(refusal.error);
-    case 'differs':
-      return EXIT.stale;
-    case 'errors':
-    case 'conflict':
-      return EXIT.invalid;
-    case 'violations':
-      return EXIT.refused;
-    case 'dependency':
-      return computeWorstExitCode(refusal.blockedBy.map(exitCodeOfRefusal));
-    default:
-      return assertNever(refusal);
-  }
-}
-
 /** What `drift` says of a stack. */
 export function sayDrift({ drift: computed, opened, folder, findings }: Session, { isOfMany }: StacksRun): Said {
   const compared = assertDefined(computed, `drift of ${folder.folder}`);
@@ -172,23 +159,6 @@ type PublishOptions = Pick<Parameters<typeof outputStacksReport>[1], 'isShown'> 
   /** Default: the most severe one of the stacks. */
   readonly exitCode?: ExitCode;
 };
-
-/** Exit codes, from the least to the most severe. */
-const SEVERITY: readonly ExitCode[] = [
-  EXIT.success,
-  EXIT.changes,
-  EXIT.invalid,
-  EXIT.refused,
-  EXIT.stale,
-  EXIT.authentication,
-  EXIT.failed,
-  EXIT.interrupted,
-  EXIT.bug,
-];
-
-export function computeWorstExitCode(codes: readonly number[]): ExitCode {
-  return SEVERITY.findLast((code) => codes.includes(code)) ?? EXIT.success;
-}
 
 function addConflicts(
   { options: { locate }, ...part }: StackReportPart,

@@ -22,7 +22,7 @@ import { pickRequest, type RequestScope } from '../../settings/request.ts';
 import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { computeWorstExitCode, EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { createApplyCommandLine } from './apply-command.ts';
 import type { ApprovedPlans } from './approvals.ts';
@@ -31,7 +31,7 @@ import type { PlanFlags } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
 import { createPresenter } from './present-run.ts';
 import { type ApplyFlags, confirm, withAnswer } from './question.ts';
-import { computeWorstExitCode, createParts, reportStacksRun, sayDrift, sayPlan } from './report-run.ts';
+import { createParts, reportStacksRun, sayDrift, sayPlan } from './report-run.ts';
 import { openSession, type StacksFlags, type StacksRun, withStacks } from './with-stacks.ts';
 
 /**

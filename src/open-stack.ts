@@ -24,7 +24,7 @@ import { readValidManifests } from './stack/read-manifests.ts';
 import {
   readManifestTrust,
   readSecretsNamedInEnvironment,
-  refuseToWriteUntrusted,
+  refuseUntrustedManifests,
   resolveSettingsFromManifests,
 } from './stack/settings.ts';
 import { APPROVED_PLAN, type ApplyOptions, createStack, type StackReads } from './stack/stack.ts';
@@ -129,7 +129,7 @@ export function withApply(opened: OpenedStack, host: Host): Stack {
   return {
     ...stack,
     apply: async (plan, options = {}) => {
-      refuseToWriteUntrusted(host);
+      refuseUntrustedManifests(host);
       for (const warning of await stack.removeTokenLeftovers()) options.onWarning?.(warning);
       const comparison = stack.useOnce(plan) ? undefined : await stack.compare(plan, options, APPROVED_PLAN);
       const shown = comparison?.after ?? plan;

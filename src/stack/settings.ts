@@ -220,8 +220,8 @@ function refuseRetiredVariables(env: Host['env']): void {
   });
 }
 
-/** Throws if the manifests are not trusted. Called before anything is written. */
-export function refuseToWriteUntrusted({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
+/** Throws if the manifests are not trusted (`--untrusted`). Called by each command that writes, before it reads anything. */
+export function refuseUntrustedManifests({ isUntrusted = false }: Pick<Host, 'isUntrusted'>): void {
   if (!isUntrusted) return;
   throw new StackError('The manifests are not trusted, so they cannot be applied.', {
     reason: 'refused',

@@ -12,8 +12,8 @@ import {
   CONNECTION_OPTIONS,
   createReportOption,
   EXAMPLE_ADDRESS,
-  isRecursive,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   YES,
 } from './options.ts';
 
@@ -52,7 +52,8 @@ export function configureAcceptCommand(command: Command, act: CommandBodyRunner)
           reason: 'invalid',
           remedy: `Name what drift lists, such as ${EXAMPLE_ADDRESS}, or everything that has only drifted: --all.`,
         });
-      return acceptStacks(paths, { flags: { ...flags, ...format, recursive: isRecursive(flags) }, names }, context);
+      refuseFiltersWithoutRecursive(flags);
+      return acceptStacks(paths, { flags: { ...flags, ...format }, names }, context);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { refuseToWriteUntrusted } from '../../stack/settings.ts';
+import { refuseUntrustedManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -11,9 +11,9 @@ import {
   addToCommand,
   CONNECTION_OPTIONS,
   createDetailedReportOptions,
-  isRecursive,
   PLAN_OPTIONS,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   SHOW_SECRETS,
   YES,
 } from './options.ts';
@@ -44,10 +44,10 @@ export function configureApplyCommand(command: Command, act: CommandBodyRunner):
 }
 
 async function apply(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  refuseToWriteUntrusted(context);
+  refuseUntrustedManifests(context);
   await refusePlansAsManifests(paths, context);
-  const recursive = isRecursive(flags);
-  const approved = await readApprovedPlans({ ...flags, recursive }, context);
-  const withoutArtifact = withoutArtifactFiles({ paths, flags: { ...flags, recursive } }, context);
+  refuseFiltersWithoutRecursive(flags);
+  const approved = await readApprovedPlans(flags, context);
+  const withoutArtifact = withoutArtifactFiles({ paths, flags }, context);
   return runApply(paths, { flags, mode: 'apply', approved }, withoutArtifact);
 }

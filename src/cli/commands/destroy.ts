@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { StackError } from '../../model/user-errors.ts';
-import { refuseToWriteUntrusted } from '../../stack/settings.ts';
+import { refuseUntrustedManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
@@ -15,8 +15,8 @@ import {
   DESTROY_OPTIONS,
   EXAMPLE_ADDRESS,
   EXAMPLE_TOKEN_ADDRESS,
-  isRecursive,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   SHOW_SECRETS,
   TRUST_OPTIONS,
   YES,
@@ -47,14 +47,14 @@ export function configureDestroyCommand(command: Command, act: CommandBodyRunner
 }
 
 async function destroy(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  refuseToWriteUntrusted(context);
-  const recursive = isRecursive(flags);
-  if (recursive && (flags.stack ?? []).length === 0)
+  refuseUntrustedManifests(context);
+  refuseFiltersWithoutRecursive(flags);
+  if (flags.recursive === true && (flags.stack ?? []).length === 0)
     throw new StackError('destroy --recursive needs the names of the stacks.', {
       reason: 'invalid',
       remedy: 'Name each stack with --stack NAME. The command edgewise stacks lists all of them.',
     });
-  return runApply(paths, { flags: { ...flags, recursive }, mode: 'destroy' }, context);
+  return runApply(paths, { flags, mode: 'destroy' }, context);
 }
 
 export function configureReleaseCommand(command: Command, act: CommandBodyRunner): void {
@@ -82,7 +82,7 @@ export function configureReleaseCommand(command: Command, act: CommandBodyRunner
     ],
   }).action((words: string[], flags: ApplyFlags) =>
     act(flags, (context) => {
-      refuseToWriteUntrusted(context);
+      refuseUntrustedManifests(context);
       refuseMisspelt(words);
       const targets = words.filter(isResourceAddress);
       if (targets.length === 0) throw new StackError('The command names no resource to release.', NO_ADDRESS);

@@ -11,8 +11,8 @@ import {
   CONNECTION_OPTIONS,
   createDetailedReportOptions,
   createRequestOptions,
-  isRecursive,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   SHOW_SECRETS,
 } from './options.ts';
 
@@ -39,6 +39,9 @@ export function configureDriftCommand(command: Command, act: CommandBodyRunner):
       ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a textfile collector'],
     ],
   }).action((paths: string[], flags: DriftCommandFlags) =>
-    act(flags, (context) => runDrift(paths, { ...flags, recursive: isRecursive(flags) }, context)),
+    act(flags, (context) => {
+      refuseFiltersWithoutRecursive(flags);
+      return runDrift(paths, flags, context);
+    }),
   );
 }

@@ -41,8 +41,8 @@ import {
   COLOR,
   CONNECTION_OPTIONS,
   EXAMPLE_ADDRESS,
-  isRecursive,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   SHOW_SECRETS,
 } from './options.ts';
 
@@ -133,7 +133,8 @@ export function configureGetCommand(command: Command, act: CommandBodyRunner): v
 }
 
 async function getResources(words: readonly string[], given: GetCommandFlags, context: Context): Promise<ExitCode> {
-  const isMany = isRecursive(given);
+  refuseFiltersWithoutRecursive(given);
+  const isMany = given.recursive === true;
   refuseMisspelt(words);
   const isOne = (word: string): boolean => isResourceAddress(word) || isResourceId(word);
   const names = words.filter((word) => isOne(word) || isKindName(word));
@@ -142,7 +143,7 @@ async function getResources(words: readonly string[], given: GetCommandFlags, co
   return runGet(
     words.filter((word) => !names.includes(word)),
     {
-      flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS, recursive: isMany },
+      flags: { ...given, ...TEXT_ONLY_FORMAT_FLAGS },
       query,
       select: ({ state }, inventory) => {
         const missing = isMany ? [] : listMissingAddresses(state, inventory, names);

@@ -234,11 +234,11 @@ export function listHelpTopicOptions(topic: string): readonly Option[] {
   return all.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
 }
 
-/** Whether the command runs on many stacks (`--recursive`). If not, throws for flags that select stacks. */
-export function isRecursive({ recursive, stack = [], changedSince }: StackFilterFlags): boolean {
-  if (recursive === true) return true;
+/** Throws for flags that select stacks, unless the command runs on many (`--recursive`). */
+export function refuseFiltersWithoutRecursive({ recursive, stack = [], changedSince }: StackFilterFlags): void {
+  if (recursive === true) return;
   const given = [...(stack.length > 0 ? ['--stack'] : []), ...(changedSince === undefined ? [] : ['--changed-since'])];
-  if (given.length === 0) return false;
+  if (given.length === 0) return;
   throw new StackError(`${given.join(' and ')} works only in a run over many stacks.`, {
     reason: 'invalid',
     remedy: 'Add -R (--recursive).',

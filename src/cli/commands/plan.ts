@@ -7,9 +7,9 @@ import {
   CONNECTION_OPTIONS,
   createDetailedReportOptions,
   EXAMPLE_ADDRESS,
-  isRecursive,
   PLAN_OPTIONS,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
   SHOW_SECRETS,
 } from './options.ts';
 
@@ -38,8 +38,9 @@ export function configurePlanCommand(command: Command, act: CommandBodyRunner): 
       ['edgewise plan --detailed-exitcode', '2 when there are changes'],
     ],
   }).action((paths: string[], flags: PlanStacksFlags) =>
-    act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) =>
-      runPlan(paths, { ...flags, recursive: isRecursive(flags) }, context),
-    ),
+    act({ ...flags, planFile: flags.recursive === true ? undefined : flags.out }, (context) => {
+      refuseFiltersWithoutRecursive(flags);
+      return runPlan(paths, flags, context);
+    }),
   );
 }

@@ -22,9 +22,9 @@ import {
   createFormatOptions,
   createReportOptions,
   createRequestOptions,
-  isRecursive,
   READ_LIMIT_OPTIONS,
   RECURSIVE_OPTIONS,
+  refuseFiltersWithoutRecursive,
 } from './options.ts';
 
 interface ValidateCommandFlags extends FormatFlags, StackFilterFlags {
@@ -57,8 +57,8 @@ export function configureValidateCommand(command: Command, act: CommandBodyRunne
   );
 }
 
-async function validate(paths: readonly string[], given: ValidateCommandFlags, context: Context): Promise<ExitCode> {
-  const flags = { ...given, recursive: isRecursive(given) };
+async function validate(paths: readonly string[], flags: ValidateCommandFlags, context: Context): Promise<ExitCode> {
+  refuseFiltersWithoutRecursive(flags);
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return runValidate(paths, { flags, toShown }, context);
 }

@@ -5,7 +5,7 @@ import { StackError } from '../../model/user-errors.ts';
 import { formatCount } from '../../report/view/wording.ts';
 import { createOtherStacksLookUps } from '../../run/plan-stacks.ts';
 import { forEachSession } from '../../run/session.ts';
-import { refuseToWriteUntrusted } from '../../stack/settings.ts';
+import { refuseUntrustedManifests } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { renderAcceptText } from '../output/accept-text.ts';
@@ -26,7 +26,7 @@ export async function acceptStacks(
   { flags, names }: { readonly flags: AcceptFlags; readonly names: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  refuseToWriteUntrusted(context);
+  refuseUntrustedManifests(context);
   return withStacks(paths, { flags: { ...flags, targets: names }, command: 'accept' }, context, async (run) => {
     await forEachSession(run, async (session) => {
       const { stack, ...opened } = await openSession(run, session);

@@ -19,7 +19,6 @@ import {
   type Session,
 } from '../../run/session.ts';
 import { pickRequest, type RequestScope } from '../../settings/request.ts';
-import { refuseToWriteUntrusted } from '../../stack/settings.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { computeWorstExitCode, EXIT, type ExitCode } from '../exit-code.ts';
@@ -47,13 +46,12 @@ interface StacksToApply {
   readonly approved?: ApprovedPlans | undefined;
 }
 
-/** Plans stacks, shows the plans, asks the user once, and applies them. */
+/** Plans stacks, shows the plans, asks the user once, and applies them. The manifests are trusted: the command has checked it. */
 export async function runApply(
   paths: readonly string[],
   { flags, mode, approved = () => () => undefined }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
-  refuseToWriteUntrusted(context);
   const { yes: isAgreed = false } = flags;
   // Not with an approved plan, although the user is asked: what a plan approves does not depend on that.
   const isAsked = !isAgreed && flags.approved === undefined;

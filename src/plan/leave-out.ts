@@ -42,9 +42,9 @@ function listPrunes(
  */
 function listKeptAdoptions(
   decisions: readonly ChangeDecision[],
-  { mode, allowAdopted = [], isAsked = false }: PlanInput,
+  { mode, allowAdopted = [], mayDeleteAdopted = false }: PlanInput,
 ): readonly ChangeDecision[] {
-  if (mode !== 'apply' || isAsked) return [];
+  if (mode !== 'apply' || mayDeleteAdopted) return [];
   const used = new Set<string>();
   const isKept = ({ pair: { address, live } }: ChangeDecision): boolean =>
     live !== undefined && (used.has(live.id) || (isAsAdopted(live) && !allowAdopted.includes(address)));

@@ -39,10 +39,10 @@ export interface Surroundings {
   /** Says what to do about a stack that is referred to and that a run over many stacks does not have. */
   readonly adviseOnOtherStack?: ((stack: string) => string | undefined) | undefined;
   /**
-   * Whether a user is asked before the apply. What was adopted and never changed is then deleted like the rest if its
-   * manifest is gone. Default: false.
+   * Whether what was adopted and never changed is deleted like the rest if its manifest is gone, because a user answers for
+   * it. Default: false, and only what `allowAdopted` names is.
    */
-  readonly isAsked?: boolean | undefined;
+  readonly mayDeleteAdopted?: boolean | undefined;
 }
 
 /** The complete input of `createPlan`. Nothing else affects the plan. */

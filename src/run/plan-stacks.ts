@@ -85,7 +85,7 @@ async function planAsApproved(
 export function createOtherStacksLookUps(
   { planned, selected, isOfMany, context, listAround }: PlanningRun,
   { folder, tree }: Pick<OpenedStack, 'folder' | 'tree'>,
-): Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
+): Omit<Surroundings, 'keptPrunes' | 'mayDeleteAdopted'> {
   const { stacks } = selected;
   const account = createAccountKeyContainingSecret(folder, context);
   const findPlanned = planned.of(account);

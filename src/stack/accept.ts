@@ -15,7 +15,7 @@ import { createRepeatablePlan, type PlanRequest } from './plan-live.ts';
 import type { ValidateEdited } from './read-manifests.ts';
 
 /** Options of `Stack.accept`. */
-export interface AcceptOptions extends Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
+export interface AcceptOptions extends Omit<Surroundings, 'keptPrunes' | 'mayDeleteAdopted'> {
   /**
    * What to accept: `Kind/name:field` for a field, `Kind/name` for the fields of a resource that have only drifted and
    * have no danger, `Kind/name@id` for the document of a resource that no longer exists. Default: nothing.

@@ -117,7 +117,7 @@ export interface GetOptions {
 }
 
 /** Options of `Stack.drift`. */
-export interface DriftOptions extends RequestScope, Omit<Surroundings, 'keptPrunes' | 'isAsked'> {
+export interface DriftOptions extends RequestScope, Omit<Surroundings, 'keptPrunes' | 'mayDeleteAdopted'> {
   readonly signal?: AbortSignal;
   /** Called with the plan that would revert the drift. */
   readonly onPlanned?: (plan: Plan) => void;
@@ -165,14 +165,14 @@ export function createStack(contents: StackContents, account: Account, host: Hos
     drift: async ({ onPlanned, ...options } = {}) => {
       const { plan, input } = await createCheckedLivePlan(
         await account.open(),
-        planner.createRequest({ ...options, isAsked: true }),
+        planner.createRequest({ ...options, mayDeleteAdopted: true }),
       );
       onPlanned?.(plan);
       return computeDrift(plan, input);
     },
     accept: async (options) => {
       const reader = await account.open();
-      const request = planner.createRequest({ ...options, isAsked: true });
+      const request = planner.createRequest({ ...options, mayDeleteAdopted: true });
       return acceptLive(reader, request, { ...options, validateEdited: contents.validateEdited });
     },
     get: async ({ names = [], mayRead, signal } = {}) => {

@@ -53,12 +53,12 @@ export async function runApply(
   context: Context,
 ): Promise<ExitCode> {
   const { yes: isAgreed = false } = flags;
-  // Not with an approved plan, although the user is asked: what a plan approves does not depend on that.
-  const isAsked = !isAgreed && flags.approved === undefined;
+  // The answer covers them. Not with an approved plan, although the user is asked: it was made without an answer.
+  const mayDeleteAdopted = !isAgreed && flags.approved === undefined;
   const consentTo = (plan: Plan) => (isAgreed ? flags : withAnswer(plan, flags));
   return withStacks(paths, { flags, command: mode, consentTo }, context, async (run) => {
     await planStacks(run, {
-      options: { ...pickRequest(flags), mode, isAsked },
+      options: { ...pickRequest(flags), mode, mayDeleteAdopted },
       findApproval: approved(run.selected),
       open: async (session) => {
         const opened = await openSession(run, session);

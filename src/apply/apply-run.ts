@@ -7,7 +7,7 @@ import { sleepFor } from '../model/sleep.ts';
 import type { WriteId } from '../model/write.ts';
 import { ConflictWaits, DEFAULT_CONFLICT_MS } from './conflicts.ts';
 import { CreationJudge } from './judge-creation.ts';
-import { PlannedResources } from './planned-resources.ts';
+import { PlannedLiveResources } from './planned-live.ts';
 import { PlanReliances } from './relied-state.ts';
 import { ApplyRequests } from './requests.ts';
 import { resolveWriteRequest } from './resolve-write.ts';
@@ -44,7 +44,7 @@ export interface ApplyContext {
 /** What the writes of a run share. */
 export interface ApplyRun {
   /** What was live when the plan was made. */
-  readonly planned: PlannedResources;
+  readonly planned: PlannedLiveResources;
   /** Sends the writes of the plan. Ends with the run. */
   readonly requests: ApplyRequests;
   /** Looks up and takes back what the run created, also if the service turns out not to keep marks. */
@@ -89,7 +89,7 @@ export function createApplyRun(plan: Plan, context: ApplyContext, note: ApplyRun
   const untilEnd = AbortSignal.any([untilStopped, watch.unmanageable]);
   const [settling, recording] = [createRequests(untilStopped), createRequests(watch.unreachable)];
   return {
-    planned: new PlannedResources(plan),
+    planned: new PlannedLiveResources(plan),
     requests: createRequests(untilEnd),
     settling,
     recording,

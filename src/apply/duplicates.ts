@@ -7,7 +7,7 @@ import { isCreateWithoutClaims } from '../plan/duplicates.ts';
 import type { ApplyRun } from './apply-run.ts';
 import { isExternalError } from './external-error.ts';
 import { PAUSES_MS } from './look-ups.ts';
-import { createConcurrencyWarning } from './planned-resources.ts';
+import { createConcurrencyWarning } from './planned-live.ts';
 import type { ApplyRequests, CreatedResource } from './requests.ts';
 import { createWithdrawnOutcome, takeBack, takeBackUnmarked, type Withdrawal } from './take-back.ts';
 

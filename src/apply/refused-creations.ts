@@ -13,7 +13,7 @@ import { readFieldTime } from '../plan/validity.ts';
 import type { ApplyRun } from './apply-run.ts';
 import { listUnacceptedFieldMessages, listUnacceptedFields } from './check-response.ts';
 import type { ShownCreation } from './judge-creation.ts';
-import type { PlannedLive } from './planned-resources.ts';
+import type { PlannedLive } from './planned-live.ts';
 import type { ApplyRequests, Recorded } from './requests.ts';
 import { describeLostMark } from './service-watch.ts';
 import { takeBack, type Withdrawal } from './take-back.ts';

@@ -13,7 +13,7 @@ import { listSentFieldNames, type Write } from '../model/write.ts';
  * What the plan says of the resources that a run writes, by which it recognizes what other clients have changed since.
  * The cost per write does not depend on the number of writes.
  */
-export class PlannedResources {
+export class PlannedLiveResources {
   readonly #before: ReadonlyMap<string, PlannedLive>;
   readonly #replaced: ReadonlyMap<string, PlannedLive>;
   readonly #doubtful: ReadonlySet<string>;

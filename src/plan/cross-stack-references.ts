@@ -36,7 +36,7 @@ export function listCrossStackReferenceKinds({ crossStackReferences = new Map() 
   return [...crossStackReferences.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
-interface Run {
+interface RunLookUps {
   readonly findPlanned?: FindPlannedOutcome | undefined;
   /** Whether the stack with this name is part of the run. Default: no other stack is. */
   readonly isInRun?: ((stack: string) => boolean) | undefined;
@@ -51,7 +51,7 @@ interface Run {
 export function resolveCrossStackReferences(
   desired: DesiredState,
   live: LiveState,
-  { findPlanned = () => undefined, isInRun = () => false, adviseOnOtherStack = () => undefined }: Run,
+  { findPlanned = () => undefined, isInRun = () => false, adviseOnOtherStack = () => undefined }: RunLookUps,
 ): ResolvedReferences {
   const { crossStackReferences } = desired;
   if (crossStackReferences === undefined) return { desired, awaited: {}, diagnostics: [] };

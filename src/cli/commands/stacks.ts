@@ -15,18 +15,19 @@ import {
 import { renderStacksText } from '../../report/text/lists.ts';
 import { quoteIfNeeded } from '../../report/view/escape.ts';
 import { formatStackSelectionSummary, listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
+import type { GivenConnection } from '../../repository/read-stack-tree.ts';
 import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { CommandBodyRunner } from '../output/present.ts';
 import { getTextOptions } from '../output/present.ts';
-import { confineFilesToRepository, type StackFilterFlags, toStackFilter } from '../reconcile/with-stacks.ts';
+import { confineFilesToRepository, type StackFilterFlags, toSelectionOptions } from '../reconcile/with-stacks.ts';
 import { OUTPUT_OPTIONS_HEADING } from './help.ts';
 import { addToCommand, COLOR, createStackFilterOptions, TRUST_OPTIONS } from './options.ts';
 
 const STACK_LIST_FORMATS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
-interface StacksCommandFlags extends StackFilterFlags {
+interface StacksCommandFlags extends StackFilterFlags, GivenConnection {
   readonly format: (typeof STACK_LIST_FORMATS)[number];
   readonly color: boolean;
 }
@@ -63,7 +64,7 @@ export function configureStacksCommand(command: Command, act: CommandBodyRunner)
 
 async function printStacks(root: string, flags: StacksCommandFlags, context: Context): Promise<ExitCode> {
   const reading = { ...confineFilesToRepository(root, context), files: createSourceFiles() };
-  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), reading);
+  const { tree, ...selected } = await selectStacks(root, toSelectionOptions(flags), reading);
   const { stacks, filesWithoutStack, diagnostics } = tree;
   const listing = { root, total: stacks.length, filesWithoutStack, diagnostics, ...selected };
   if (NAMED_FORMATS.includes(flags.format)) refuseInvalidNames(listing);

@@ -5,7 +5,7 @@ import type { StackFolder, StackListing, StackTree } from '../../model/stack-tre
 import { StackError } from '../../model/user-errors.ts';
 import { listFilesWithoutStackLines } from '../../report/view/run-wording.ts';
 import { formatCount } from '../../report/view/wording.ts';
-import { readDefaultsAbove } from '../../repository/read-stack-tree.ts';
+import { type GivenConnection, readDefaultsAbove } from '../../repository/read-stack-tree.ts';
 import { type SelectedStacks, type StackSelectionOptions, selectStacks } from '../../repository/select-stacks.ts';
 import { findMissingCommits, warnOfMissingCommits } from '../../repository/target-branch.ts';
 import { refuseTakeOverWithOldManifest } from '../../run/hand-over.ts';
@@ -34,13 +34,19 @@ import { listWordsForOneStack } from './plan-flags.ts';
  * result is then a report without parts, and an error ends the command.
  */
 
-export interface StackFilterFlags extends Pick<ConnectionFlags, 'baseUrl' | 'keyEnv'> {
+/** Flags that select stacks below a folder. */
+export interface StackFilterFlags {
   readonly recursive?: boolean;
   readonly stack?: readonly string[];
   readonly changedSince?: string | undefined;
 }
 
-export function toStackFilter({ stack = [], changedSince, baseUrl, keyEnv }: StackFilterFlags): StackSelectionOptions {
+export function toSelectionOptions({
+  stack = [],
+  changedSince,
+  baseUrl,
+  keyEnv,
+}: StackFilterFlags & GivenConnection): StackSelectionOptions {
   return { names: stack, since: changedSince, baseUrl, keyEnv };
 }
 
@@ -81,7 +87,7 @@ export async function withStacks(
   const reading = { ...whole, files: createSourceFiles() };
   const paths = named.map((path) => path || '.'); // a variable that is not set
   const context = isOfMany ? confineFilesToRepository(getRoot(paths), reading) : reading;
-  const selected = isOfMany ? await selectStacks(getRoot(paths), toStackFilter(flags), context) : selectOne(paths);
+  const selected = isOfMany ? await selectStacks(getRoot(paths), toSelectionOptions(flags), context) : selectOne(paths);
   if (isOfMany) refuseSingleResourceFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   for (const line of listFilesWithoutStackLines(createListing(selected)))
     context.stderr.write(`${toPrintable(line)}\n`);

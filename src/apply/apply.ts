@@ -15,7 +15,8 @@ import { runWrites } from './run-writes.ts';
 import { findUndoneDeletes } from './verify-deletes.ts';
 
 /**
- * Applies a plan. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
+ * Applies a plan as a whole, for a rehearsal, and for programs that have a client. `edgewise apply` and `Stack.apply` use
+ * `StartedApply` instead. Each write starts as soon as its dependencies have succeeded. If a write fails, the writes that
  * depend on it are skipped and the others continue. An apply also lists kinds, to find out whether a creation took
  * effect and whether a concurrent apply created the same resource first. In the latter case it deletes its own
  * creation. Does not check whether the plan is still right. Never rejects because of the service or the network:

@@ -25,7 +25,7 @@ import {
 } from './desired-form.ts';
 import { type ComparedResource, listFieldDifferences, listOtherSpellings } from './differences.ts';
 import type { ExistingPair, ResourcePair } from './match.ts';
-import { describeRecord, describeRefusal, listUnrecordableNotes } from './refused-creations.ts';
+import { describeRecord, describeRefusedCreation, listUnrecordableNotes } from './refused-creations.ts';
 import { decideRenewal, type RenewalContext } from './renewal.ts';
 import { decideRetirement, describeKeptOld, findKeepMs, type RetirementContext } from './retirement.ts';
 import { listUnknownSecretNames } from './unknown-secrets.ts';
@@ -110,7 +110,7 @@ function decideExisting(
   const differences = listFieldDifferences(compared);
   const renewal = decideRenewal(pair, form.written, context);
   const wanted = chooseAction(pair, differences, renewal.reason !== undefined);
-  const refusal = wanted === 'replace' ? describeRefusal(pair, form, context.rotate) : undefined;
+  const refusal = wanted === 'replace' ? describeRefusedCreation(pair, form, context.rotate) : undefined;
   const action = refusal === undefined ? wanted : 'withhold';
   const reasons = [describeMove(pair, action), renewal.reason].filter((reason) => reason !== undefined);
   const reason = refusal ?? (reasons.length === 0 ? undefined : reasons.join('; '));

@@ -23,7 +23,7 @@ export function computeAskedDigest(kind: Kind, fields: Mark['fields'], validForM
  * Says that the service refused before what a creation or a replace asks for. `undefined`: it did not, or the user asks
  * for it again (`--rotate`).
  */
-export function describeRefusal(
+export function describeRefusedCreation(
   { kind, address, desired, live, by }: ExistingPair,
   { normal }: DesiredSpecForms,
   rotate: readonly string[] = [],

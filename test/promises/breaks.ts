@@ -271,7 +271,7 @@ export const BROKEN_PROMISES = {
   },
   'what was refused is tried again': {
     file: 'src/plan/decide.ts',
-    from: "const refusal = wanted === 'replace' ? describeRefusal(pair, form, context.rotate) : undefined;",
+    from: "const refusal = wanted === 'replace' ? describeRefusedCreation(pair, form, context.rotate) : undefined;",
     to: 'const refusal = undefined;',
     test: 'cli/refused-creations',
     title: 'stays as its own record: undelivered, not tried again, and never taken for the credential',

@@ -101,7 +101,7 @@ function describeClaim({ resource, path, given, scope }: StackClaim): {
 const FILES = Symbol('files');
 
 /** A stack, with what its claims come from: its manifests, and its token sinks. */
-export interface ClaimingStack {
+export interface StackWithClaims {
   readonly folder: StackFolder;
   /** Any value that is equal for stacks of one account. */
   readonly account: unknown;
@@ -110,7 +110,7 @@ export interface ClaimingStack {
 }
 
 /** Lists the claims of a stack: unique values, adopted resources, resources taken over from other stacks, and files. */
-export function listStackClaims(stack: ClaimingStack, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
+export function listStackClaims(stack: StackWithClaims, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
   const { folder, account, state } = stack;
   return [...state.resources.values()].flatMap((resource): readonly StackClaim[] => {
     const kind = findKind(resource.kind);
@@ -139,7 +139,7 @@ export function listStackClaims(stack: ClaimingStack, { cwd }: Pick<Host, 'cwd'>
 function findTokenFile(
   { name }: DesiredResource,
   kind: Kind,
-  { tokens, state }: Pick<ClaimingStack, 'tokens' | 'state'>,
+  { tokens, state }: Pick<StackWithClaims, 'tokens' | 'state'>,
 ): string | undefined {
   if (kind.oneTimeFields.length === 0) return undefined;
   const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;

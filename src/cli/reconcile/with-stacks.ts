@@ -13,7 +13,7 @@ import { createUnreadFolder, findStackAmongOthers, listStacksOfRepository, NO_TR
 import type { PlanningRun } from '../../run/plan-stacks.ts';
 import { createPlannedResources } from '../../run/planned-resources.ts';
 import { createSession, type OpenedStack, type Session } from '../../run/session.ts';
-import { type ClaimingStack, listStackClaims } from '../../run/stack-claims.ts';
+import { listStackClaims, type StackWithClaims } from '../../run/stack-claims.ts';
 import type { Request } from '../../settings/request.ts';
 import type { ConnectionFlags } from '../../settings/table.ts';
 import { resolveTokenSettings, type TokenFlags } from '../../stack/choose-sinks.ts';
@@ -200,7 +200,7 @@ function checksClaims(command: string): boolean {
   return command !== 'get' && command !== 'destroy';
 }
 
-export function recordClaims(stack: ClaimingStack, { claims, context }: Pick<StacksRun, 'claims' | 'context'>): void {
+export function recordClaims(stack: StackWithClaims, { claims, context }: Pick<StacksRun, 'claims' | 'context'>): void {
   claims.push(...listStackClaims(stack, context));
 }
 

@@ -2,14 +2,17 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import {
   type CallExpression,
+  type ElementAccessExpression,
   type Expression,
   isAwaitExpression,
   isCallExpression,
+  isElementAccessExpression,
   isExpressionStatement,
   isIdentifier,
   isPropertyAccessExpression,
   isSpreadElement,
   type Node,
+  type PropertyAccessExpression,
 } from 'typescript/unstable/ast';
 import {
   API,
@@ -20,7 +23,7 @@ import {
   type Symbol as TypedSymbol,
 } from 'typescript/unstable/sync';
 import { applyMutant, createMutant, type Mutant } from './mutant.ts';
-import type { CallRange } from './reaching-tests.ts';
+import type { Site, SwitchedMutant } from './mutant-switches.ts';
 
 /**
  * Breaks calls from one file to another: the wiring between parts that are each tested. A call is left out, its result
@@ -44,12 +47,10 @@ const STORY: readonly string[] = [
   'src/cli/commands/submission.ts',
 ];
 
-export interface CallMutant extends Mutant {
+export interface CallMutant extends SwitchedMutant {
   /** The room that calls, and the one that is called. */
   readonly rooms: readonly [string, string];
   readonly operator: 'leaves the call out' | 'drops its result' | 'swaps two arguments' | 'ignores its failure';
-  /** The call, with its `await`. */
-  readonly call: CallRange;
 }
 
 /** A call of a function that another file declares. */
@@ -208,10 +209,29 @@ function listMutantsOfCall(call: CallToOtherFile, checker: Checker): readonly Ca
     list.map((edit) => ({
       ...createMutant(file, source, edit),
       rooms,
-      call: { file, start: whole.getStart(), end: whole.end },
+      site: toSite(statement !== undefined && edit.end > whole.end ? statement : findChain(whole)),
       operator: operator as CallMutant['operator'], // a key of the record above
     })),
   );
+}
+
+function toSite(node: Node): Site {
+  return { start: node.getStart(), end: node.end, isStatement: isExpressionStatement(node) };
+}
+
+/** Finds the whole chain of `?.` that goes on after a call: in parentheses, its start would no longer end it. */
+function findChain(call: Expression): Expression {
+  let chain = call;
+  while (hasOptionalLink(chain) && isLink(chain.parent) && chain.parent.expression === chain) chain = chain.parent;
+  return chain;
+}
+
+function isLink(node: Node): node is PropertyAccessExpression | ElementAccessExpression | CallExpression {
+  return isPropertyAccessExpression(node) || isElementAccessExpression(node) || isCallExpression(node);
+}
+
+function hasOptionalLink(chain: Expression): boolean {
+  return isLink(chain) && (chain.questionDotToken !== undefined || hasOptionalLink(chain.expression));
 }
 
 /** Lists the values of a type that say nothing, as code: one, or both booleans. */

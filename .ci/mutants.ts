@@ -16,10 +16,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'vite';
-import { openCallMutants } from './call-mutants.ts';
+import { type CallMutant, openCallMutants } from './call-mutants.ts';
 import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
+import { writeSwitches } from './mutant-switches.ts';
 import { copyCheckout } from './pack.ts';
-import { type CallRange, findReachingTests, type ReachingTest } from './reaching-tests.ts';
+import { fails, type Reach, type ReachingTest, recordReach, tryMutants } from './switched-tests.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
@@ -178,8 +179,8 @@ interface DrawnMutant {
   readonly mutant: Mutant;
   /** The folders of tests that come first. */
   readonly rooms: readonly string[];
-  /** The broken call, in a mutant that is known to compile. `undefined`: another place. */
-  readonly call?: CallRange | undefined;
+  /** The broken call, which is known to compile. `undefined`: the mutant breaks another place. */
+  readonly call?: CallMutant | undefined;
 }
 
 /** The test that notices a mutant, `the build` or `a timeout`. `isInAll`: only `npm run test:all` has it. */
@@ -188,38 +189,21 @@ interface Killer {
   readonly isInAll: boolean;
 }
 
-/**
- * Returns what notices a mutant; `undefined` if it survives. `reaching`: the test files that reach the broken call, which come first. `undefined`:
- * unknown, also whether it compiles.
- */
-async function findKiller(
-  checkout: string,
-  { mutant, rooms }: DrawnMutant,
-  reaching: readonly ReachingTest[] | undefined,
-): Promise<Killer | undefined> {
+/** Returns what notices a mutant; `undefined` if it survives. What breaks a call has passed the build and the fast tests. */
+async function findKiller(checkout: string, { mutant, rooms, call }: DrawnMutant): Promise<Killer | undefined> {
   const path = join(checkout, mutant.file);
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, applyMutant(source, mutant));
-  const build = async (): Promise<string | undefined> => ((await failsToBuild(checkout)) ? 'the build' : undefined);
   const test = (args: readonly string[], timeoutMs: number) =>
     findFailingTest(checkout, ['--maxWorkers=1', ...args], timeoutMs);
-  const testFast = (files: readonly string[], timeoutMs: number) =>
-    test(['--project', 'fast', '--passWithNoTests', ...files], timeoutMs);
   const folders = rooms.map((room) => `test/${room}/`);
-  const testReaching = async (tests: readonly ReachingTest[]): Promise<string | undefined> => {
-    for (const files of groupByTime(tests, folders)) {
-      const found = await testFast(files, ALL_MS);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
   try {
-    const early =
-      reaching === undefined
-        ? ((await build()) ?? (await testFast(folders, ROOM_MS)))
-        : ((await testReaching(reaching)) ?? (await build()));
-    // What does not reach a call can't notice it; which calls the installed program makes is not recorded.
-    const found = early ?? (await test(reaching === undefined ? NPM_TEST : INSTALLED, ALL_MS));
+    const found =
+      ((await failsToBuild(checkout)) ? 'the build' : undefined) ??
+      (call === undefined
+        ? ((await test(['--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS)) ??
+          (await test(NPM_TEST, ALL_MS)))
+        : await test(INSTALLED, ALL_MS));
     if (found !== undefined) return { test: found, isInAll: false };
     const all = values.all ? await test(TEST_ALL, ALL_MS) : undefined;
     return all === undefined ? undefined : { test: all, isInAll: true };
@@ -228,26 +212,51 @@ async function findKiller(
   }
 }
 
-/** The time of the first group of test files, and how much longer each later one takes. */
-const [FIRST_GROUP_MS, GROWTH] = [5000, 4];
-
-/** Groups test files so that the first group is short and each takes longer than the one before. The tests of the own rooms come earlier. */
-function groupByTime(tests: readonly ReachingTest[], folders: readonly string[]): readonly (readonly string[])[] {
-  const isOwn = (file: string): boolean => folders.some((folder) => file.startsWith(folder));
-  const weighted = tests.map(({ file, durationMs }) => ({ file, ms: isOwn(file) ? durationMs / GROWTH : durationMs }));
-  const groups: string[][] = [];
-  let mostMs = 0;
-  let leftMs = 0;
-  for (const { file, ms } of weighted.sort((a, b) => a.ms - b.ms)) {
-    if (leftMs <= 0) {
-      mostMs = mostMs === 0 ? FIRST_GROUP_MS : mostMs * GROWTH;
-      leftMs = mostMs;
-      groups.push([]);
-    }
-    groups.at(-1)?.push(file);
-    leftMs -= ms;
+/**
+ * Tests mutants of calls with the fast tests, all in one checkout. Calls `onNoticed` for each that a test notices. Tests of
+ * the two rooms come first, and short ones before long ones: most mutants are noticed by one of the first.
+ */
+async function tryCalls(
+  checkout: string,
+  drawn: readonly (DrawnMutant & { readonly call: CallMutant })[],
+  onNoticed: (drawn: DrawnMutant, test: string) => void,
+): Promise<void> {
+  writeSwitches(
+    checkout,
+    drawn.map(({ call }) => call),
+  );
+  const reach = await recordReach(checkout, drawn.length);
+  const noticed = new Set<number>();
+  const tell = (index: number, test: string): void => {
+    noticed.add(index);
+    const one = drawn[index];
+    if (one !== undefined) onNoticed(one, test);
+  };
+  const untried = reach.map(({ tests }, index) => orderTests(tests, drawn[index]?.rooms ?? []));
+  for (const budgetMs of BUDGETS_MS) {
+    const left = drawn.keys().filter((index) => !noticed.has(index));
+    const tests = new Map(left.map((index) => [index, takeFirst(untried[index] ?? [], budgetMs)]));
+    await tryMutants(checkout, tests, tell);
   }
-  return groups;
+  for (const [index, { files }] of reach.entries())
+    if (!noticed.has(index) && files.length > 0 && (await fails(checkout, index, files)))
+      tell(index, `what ${files.join(', ')} import or set up`);
+}
+
+/** First, each mutant is tried with tests that take so long; then those that no test noticed with longer ones, then with all. */
+const BUDGETS_MS: readonly number[] = [4000, 30_000, Number.POSITIVE_INFINITY];
+
+function orderTests(tests: Reach['tests'], rooms: readonly string[]): ReachingTest[] {
+  const isOwn = ({ file }: ReachingTest): boolean => rooms.some((room) => file.startsWith(`test/${room}/`));
+  const toWeight = (test: ReachingTest): number => test.durationMs / (isOwn(test) ? 10 : 1);
+  return tests.toSorted((a, b) => toWeight(a) - toWeight(b));
+}
+
+/** Removes the first tests from a list, until they take `budgetMs`. */
+function takeFirst(tests: ReachingTest[], budgetMs: number): readonly ReachingTest[] {
+  let count = 0;
+  for (let usedMs = 0; usedMs < budgetMs && count < tests.length; count += 1) usedMs += tests[count]?.durationMs ?? 0;
+  return tests.splice(0, count);
 }
 
 async function failsToBuild(checkout: string): Promise<boolean> {
@@ -290,10 +299,6 @@ function readResults(path: string | undefined): readonly Result[] {
   return lines.map((line): Result => JSON.parse(line));
 }
 
-async function runFastTests(checkout: string): Promise<Ended> {
-  return runProgram([VITEST, 'run', '--config', 'test/vitest.config.ts', '--project', 'fast'], checkout, ALL_MS);
-}
-
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Date.now() / 86_400_000)) },
@@ -331,7 +336,7 @@ function drawCallMutants(): readonly DrawnMutant[] {
   const pairs = [...groups.keys()].filter((group) => group.includes(' → ')).sort();
   const drawOf = (group: string, count: number) =>
     draw(groups.get(group) ?? [], count, { random, accepts: isNotEquivalent }).map((mutant) => ({
-      ...{ name: `${group}, ${mutant.operator}`, mutant, call: mutant.call },
+      ...{ name: `${group}, ${mutant.operator}`, mutant, call: mutant },
       rooms: mutant.rooms,
     }));
   const drawn = [
@@ -339,51 +344,75 @@ function drawCallMutants(): readonly DrawnMutant[] {
     ...['story', 'client'].flatMap((group) => drawOf(group, most)),
   ];
   close();
-  console.log(
-    `${calls.length} calls from one file to another, ${pairs.length} pairs of rooms, ${drawn.length} mutants`,
+  // What is drawn for a pair of rooms may be drawn for the story, too.
+  const unique = drawn.filter(
+    ({ mutant }, index) =>
+      drawn.findIndex((one) => isSameMutant(one.mutant, mutant) && one.mutant.start === mutant.start) === index,
   );
-  return drawn;
+  console.log(
+    `${calls.length} calls from one file to another, ${pairs.length} pairs of rooms, ${unique.length} mutants`,
+  );
+  return unique;
 }
 
 function formatMutant({ name, mutant: { file, line, from, to } }: DrawnMutant): string {
   return `${name}: ${file}:${line}  ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
 }
 
-async function testMutants(): Promise<void> {
-  const noticed = readResults(values.results).filter(({ killer }) => killer !== undefined);
-  const isNoticed = ({ mutant }: DrawnMutant) =>
-    noticed.some((one) => isSameMutant(one, mutant) && one.line === mutant.line);
-  const { true: before = [], false: left = [] } = Object.groupBy(mutants, (drawn) => `${isNoticed(drawn)}` as const);
-  const folder = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
+/** Tests mutants in some checkouts of their own. First, all tests must pass without a mutant. */
+async function testOneByOne(
+  folder: string,
+  queue: DrawnMutant[],
+  onEnd: (drawn: DrawnMutant, killer: Killer | undefined) => void,
+): Promise<void> {
   const checkouts = Array.from({ length: Math.min(availableParallelism(), MOST_AT_ONCE) }, (_, index) =>
     join(folder, String(index)),
   );
+  for (const checkout of checkouts) createCheckout(checkout);
   const [first = folder] = checkouts;
+  const failing = (await failsToBuild(first)) ? 'the build' : await findFailingTest(first, NPM_TEST, ALL_MS);
+  if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
+  const testIn = async (checkout: string): Promise<void> => {
+    for (let drawn = queue.shift(); drawn !== undefined; drawn = queue.shift())
+      onEnd(drawn, await findKiller(checkout, drawn));
+  };
+  await Promise.all(checkouts.map(testIn));
+}
+
+async function testMutants(): Promise<void> {
+  const noticed = readResults(values.results).filter(({ killer }) => killer !== undefined);
   const counts = { 'npm test': 0, 'test:all': 0, nothing: 0 };
   const count = (killer: Killer | undefined): void => {
     counts[killer === undefined ? 'nothing' : killer.isInAll ? 'test:all' : 'npm test'] += 1;
   };
-  for (const { mutant } of before) count(noticed.find((one) => isSameMutant(one, mutant))?.killer);
+  const waiting = new Set(mutants);
+  const settle = (drawn: DrawnMutant, killer: Killer | undefined): void => {
+    waiting.delete(drawn);
+    count(killer);
+    const { file, line, from, to } = drawn.mutant;
+    const result: Result = { file, line, from, to, killer };
+    if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
+    const end = killer === undefined ? 'SURVIVED' : `killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`;
+    console.log(`${formatMutant(drawn)}\n  ${end}`);
+  };
+  for (const drawn of mutants) {
+    const before = noticed.find((one) => isSameMutant(one, drawn.mutant) && one.line === drawn.mutant.line);
+    if (before === undefined) continue;
+    waiting.delete(drawn);
+    count(before.killer);
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-mutants-'));
   try {
-    for (const checkout of checkouts) createCheckout(checkout);
-    const failing = (await failsToBuild(first)) ? 'the build' : await findFailingTest(first, NPM_TEST, ALL_MS);
-    if (failing !== undefined) throw new Error(`Without a mutant, this fails: ${failing}`);
-    const calls = left.flatMap(({ call }) => call ?? []);
-    const reaching = calls.length === 0 ? [] : await findReachingTests(first, calls, () => runFastTests(first));
-    const waiting = [...left];
-    const testIn = async (checkout: string): Promise<void> => {
-      for (let drawn = waiting.shift(); drawn !== undefined; drawn = waiting.shift()) {
-        const killer = await findKiller(checkout, drawn, drawn.call && reaching[calls.indexOf(drawn.call)]);
-        count(killer);
-        const { file, line, from, to } = drawn.mutant;
-        const result: Result = { file, line, from, to, killer };
-        if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
-        const end =
-          killer === undefined ? 'SURVIVED' : `killed by ${killer.test}${killer.isInAll ? ', of test:all' : ''}`;
-        console.log(`${formatMutant(drawn)}\n  ${end}`);
-      }
-    };
-    await Promise.all(checkouts.map(testIn));
+    const calls = [...waiting].flatMap((drawn) => (drawn.call === undefined ? [] : [{ ...drawn, call: drawn.call }]));
+    if (calls.length > 0) {
+      const switched = join(folder, 'switched');
+      createCheckout(switched);
+      await tryCalls(switched, calls, ({ mutant }, test) => {
+        const drawn = mutants.find((one) => one.mutant === mutant);
+        if (drawn !== undefined) settle(drawn, { test, isInAll: false });
+      });
+    }
+    if (waiting.size > 0) await testOneByOne(folder, [...waiting], settle);
   } finally {
     rmSync(folder, { recursive: true });
   }

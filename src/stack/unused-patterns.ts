@@ -1,6 +1,5 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { isFileError } from '../files/read-input.ts';
 import { findStats, resolveLinks } from '../files/real-path.ts';
 import { compileInputPattern, type InputPattern } from '../manifest/path-pattern.ts';
 import type { SkipPatternInFolder } from '../manifest/skip-files.ts';
@@ -64,8 +63,7 @@ function hasExactPath(path: string, top: string): boolean {
 function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    if (isFileError(error)) return [];
-    throw error;
+  } catch {
+    return [];
   }
 }

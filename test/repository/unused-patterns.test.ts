@@ -43,6 +43,7 @@ describe('a pattern of spec.inputs', () => {
     ['../../Base/**', true],
     ['../../base/*.yaml', true],
     ['../../base/y.txt', true],
+    ['../../base/x.txt/y.txt', true],
     ['../../gru\u0308n/**', true],
     ['none/**', true],
   ])('%s is named if it selects no file: %s', async (pattern, isUnused) => {

@@ -1,5 +1,4 @@
 import { hasErrors } from '../model/diagnostic.ts';
-import { toCanonicalJson } from '../model/json.ts';
 import { type MemberDifference, PLAN_FORMAT, type Plan, type PlanComparison } from '../model/plan.ts';
 import { StackError } from '../model/user-errors.ts';
 import { comparePlans, type PlanEvidence } from '../plan/compare/compare-plans.ts';
@@ -64,17 +63,15 @@ export function refuseUnusableApproval(
     });
   const differences = listPlaceDifferences(plan, place);
   if (differences.length === 0) return;
-  throw new StackError([`${name} was made for something else:`, ...differences.map(formatMemberDifference)], {
+  throw new StackError([`${name} was made for something else:`, ...differences.map(formatPlaceDifference)], {
     reason: 'stale',
     remedy: REMEDY,
   });
 }
 
-function formatMemberDifference({ name, before, after }: MemberDifference): string {
-  const [approved, now] = [before, after].map((value) =>
-    typeof value === 'string' ? value : toCanonicalJson(value ?? null),
-  );
-  return `  ${name}: approved for ${approved}, now ${now}`;
+/** The members of a place are texts. */
+function formatPlaceDifference({ name, before, after }: MemberDifference): string {
+  return `  ${name}: approved for ${before}, now ${after}`;
 }
 
 /**

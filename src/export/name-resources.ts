@@ -45,7 +45,7 @@ export function choosePreferredName(kind: Kind, live: LiveResource): string {
 
 /** Creates a name from the prefix and the last characters of an id. */
 export function createNameFromId(id: string): string {
-  return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`) || 'x';
+  return createSlug(`${id.split('_')[0]}-${getIdTail(id)}`);
 }
 
 function listNameKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
@@ -95,11 +95,11 @@ function createName({ id, base, isFixed }: NameRequest, level: number): string {
   return `${trimPunctuation(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
-/** Returns the random part at the end of an id. */
+/** Returns the random part at the end of an id. Never empty: what the service sends as a reference may be any text. */
 function getIdTail(id: string): string {
   const tail = id
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
     .slice(-6);
-  return tail === '' ? hashSha256(id, 'hex').slice(0, 6) : tail;
+  return tail === '' ? 'x' : tail;
 }

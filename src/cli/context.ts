@@ -6,9 +6,9 @@ export interface OutputStream {
   readonly write: (text: string) => void;
   /**
    * Writes text that contains commands for the CI runner, such as annotations. Nothing is filtered, so the caller must
-   * escape everything else in the text. Absent: `write` has no filter, so use `write`.
+   * escape everything else in the text.
    */
-  readonly writeCommands?: ((text: string) => void) | undefined;
+  readonly writeCommands: (text: string) => void;
   readonly isTerminal: boolean;
   /** Width of the terminal. 0 if the output is not a terminal. */
   readonly columns: () => number;

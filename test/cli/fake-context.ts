@@ -105,6 +105,11 @@ function createClock({ now = () => NOW, sleep }: FakeOptions): Pick<Context, 'no
   };
 }
 
+/** An output of a process. `terminal`: its columns. Absent: a pipe. */
+export function createFakeStream(write: OutputStream['write'], terminal?: number): OutputStream {
+  return { write, writeCommands: write, isTerminal: terminal !== undefined, columns: () => terminal ?? 0 };
+}
+
 function createOutput({ terminal, onWrite }: FakeOptions): {
   readonly output: OutputStream;
   readonly text: () => string;
@@ -115,7 +120,7 @@ function createOutput({ terminal, onWrite }: FakeOptions): {
     onWrite?.(text);
   };
   return {
-    output: { write, isTerminal: terminal !== undefined, columns: () => terminal ?? 0 },
+    output: createFakeStream(write, terminal),
     text: () => parts.join(''),
   };
 }

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { createNotices } from '../../src/cli/connection/notices.ts';
+import { createFakeStream } from './fake-context.ts';
 
 const SETTINGS = { rateLimit: '120/60s', baseUrl: 'https://api.test' };
 const neverResolve = () => () => undefined;
 
 async function collectNotices(env: Readonly<Record<string, string>>, causes: readonly string[]): Promise<string> {
   const written: string[] = [];
-  const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
+  const stderr = createFakeStream((text) => void written.push(text));
   const { onRetry } = createNotices({ env, stderr, now: () => new Date(0), after: neverResolve }, SETTINGS);
   for (const cause of causes) onRetry({ method: 'GET', path: '/edges/tcp', attempt: 1, delayMs: 500, cause });
   return written.join('');
@@ -33,7 +34,7 @@ it('shows programs every notice on request', async () => {
 
 it('shows a wait for the rate limit once, however many requests wait', async () => {
   const written: string[] = [];
-  const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
+  const stderr = createFakeStream((text) => void written.push(text));
   let time = 0;
   const { onWait } = createNotices({ env: {}, stderr, now: () => new Date(time), after: neverResolve }, SETTINGS);
   for (const waitMs of [400, 33_500, 33_500]) onWait({ waitMs, reason: 'budget' });

@@ -9,7 +9,7 @@ import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { sealLine, unsealLine } from '../../src/server/snapshot-seal.ts';
 import { createHeaders } from '../by-hand.ts';
-import { NOW } from './fake-context.ts';
+import { createFakeStream, NOW } from './fake-context.ts';
 
 /** Runs `serve` until `stop` is called. */
 async function startServe(
@@ -23,14 +23,10 @@ async function startServe(
   let stop = (): void => undefined;
   let log = '';
   const context: Context = {
-    stdout: { write: (text) => setReady(text), isTerminal: false, columns: () => 0 },
-    stderr: {
-      write: (text) => {
-        log += text;
-      },
-      isTerminal: false,
-      columns: () => 0,
-    },
+    stdout: createFakeStream(setReady),
+    stderr: createFakeStream((text) => {
+      log += text;
+    }),
     env: {},
     cwd,
     uid: process.getuid?.(),

@@ -104,9 +104,8 @@ async function publishAs(load: LoadWriter, publication: Publication, context: Co
 
 /** Writes a report to stdout. The format `github` consists of job commands, which must not be escaped. */
 function showReportText(format: FormatName, text: string, { stdout }: Context): void {
-  if (format !== 'github') stdout.write(text);
-  else if (stdout.writeCommands === undefined) stdout.write(text);
-  else stdout.writeCommands(text);
+  if (format === 'github') stdout.writeCommands(text);
+  else stdout.write(text);
 }
 
 /** Returns the facts about the run that formats for programs contain. */

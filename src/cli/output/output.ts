@@ -37,10 +37,12 @@ export function createStreamOutput(stream: ProcessStream): ProcessOutput {
       finish(error instanceof Error ? error : new Error(String(error)));
     }
   };
+  const writeUnlessGone = (text: string): void => {
+    if (!isGone) write(text);
+  };
   return {
-    write: (text) => {
-      if (!isGone) write(text);
-    },
+    write: writeUnlessGone,
+    writeCommands: writeUnlessGone,
     isTerminal: stream.isTTY === true,
     columns: () => stream.columns ?? 0,
     settle: async () => {
@@ -91,19 +93,11 @@ export function wrapLastLine(text: string, { isTerminal, columns }: OutputStream
 }
 
 function redactOutput(output: OutputStream, secrets: SecretRedactor): OutputStream {
-  const { writeCommands } = output;
-  return {
-    ...output,
-    write: (text) => output.write(redactText(text, secrets)),
-    writeCommands: writeCommands && ((text) => writeCommands(secrets.redact(text))),
-  };
+  const write = (text: string): void => output.write(redactText(text, secrets));
+  return { ...output, write, writeCommands: write };
 }
 
 function filterCommands(output: OutputStream): OutputStream {
   const filter = createJobCommandEscaper();
-  return {
-    ...output,
-    write: (text) => output.write(filter(text)),
-    writeCommands: (text) => output.write(text),
-  };
+  return { ...output, write: (text) => output.write(filter(text)) };
 }

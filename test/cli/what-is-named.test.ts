@@ -48,16 +48,16 @@ describe('a base URL without a scheme', () => {
 });
 
 describe('a file that cannot be written', () => {
-  it.each(['-o none/plan.json', '--report json=none/plan.json'])('is one sentence and a remedy: %s', async (words) => {
+  it.each(['-o $no/plan.json', '--report json=$no/plan.json'])('is one sentence and a remedy: %s', async (words) => {
     const { edgewise, recorder } = await createWorkspace(FILES);
     const { exitCode, stderr } = await edgewise(`plan ${words}`);
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^edgewise: The .* cannot be written: there is no folder none\.\nCreate it \(mkdir -p none\), or name another file\. Nothing was written\.\n$/,
+      /^edgewise: The .* cannot be written: there is no folder \$no\.\nCreate it \(mkdir -p '\$no'\), or name another file\. Nothing was written\.\n$/,
     );
     expect(recorder.take()).toEqual([]);
     const again = await createWorkspace(FILES);
-    mkdirSync(`${again.folder}/none`);
+    mkdirSync(`${again.folder}/$no`);
     expect(await again.edgewise(`plan ${words}`)).toMatchObject({ exitCode: 0 });
   });
 
@@ -72,12 +72,12 @@ describe('a file that cannot be written', () => {
   });
 
   it('is named once if it is read-only, except for root, who may write it', async () => {
-    const { edgewise, folder } = await createWorkspace({ ...FILES, 'plan.md': 'old' });
-    chmodSync(`${folder}/plan.md`, 0o444);
-    const { exitCode, stderr } = await edgewise('plan --report markdown=plan.md');
+    const { edgewise, folder } = await createWorkspace({ ...FILES, '$plan.md': 'old' });
+    chmodSync(`${folder}/$plan.md`, 0o444);
+    const { exitCode, stderr } = await edgewise('plan --report markdown=$plan.md');
     if (process.getuid?.() === 0) return expect(exitCode).toBe(0);
     expect({ exitCode, said: stderr.match(/cannot be written/g)?.length }).toEqual({ exitCode: 3, said: 1 });
-    return expect(stderr).toContain('plan.md is read-only');
+    return expect(stderr).toContain("$plan.md is read-only.\nMake it writable (chmod u+w '$plan.md')");
   });
 });
 

@@ -187,9 +187,10 @@ async function refuseUnwritablePath(
     const options = { reason: 'invalid', output: file, remedy: `${remedy} Nothing was written.` } as const;
     throw new StackError(`${what} cannot be written: ${why}.`, options);
   };
+  const toCommand = (words: string, place: string): string => `${words} ${quoteForShell(place)}`;
   if (stats?.isDirectory()) refuse(`${file} is a folder`, 'Name a file in it.');
   if (!existsSync(dirname(path)))
-    refuse(`there is no folder ${folder}`, `Create it (mkdir -p ${quoteForShell(folder)}), or name another file.`);
+    refuse(`there is no folder ${folder}`, `Create it (${toCommand('mkdir -p', folder)}), or name another file.`);
   const isDenied = async (place: string) =>
     access(place, constants.W_OK).then(
       () => false,
@@ -198,7 +199,7 @@ async function refuseUnwritablePath(
   if (await isDenied(dirname(path)))
     refuse(`${folder} is not a folder that can be written to`, 'Name a file in a folder that you may write to.');
   if (stats !== undefined && (await isDenied(path)))
-    refuse(`${file} is read-only`, `Make it writable (chmod u+w ${quoteForShell(file)}), or name another file.`);
+    refuse(`${file} is read-only`, `Make it writable (${toCommand('chmod u+w', file)}), or name another file.`);
 }
 
 async function writeReport(

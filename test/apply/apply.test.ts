@@ -186,6 +186,31 @@ describe('a new credential', () => {
     }
   });
 
+  it('says why its token is lost if the response has no id, and the token cannot be rescued', async () => {
+    const { result } = await applyWrites([CREATE], {
+      answer: () => ({ token: 'the-token' }),
+      list: () => [],
+      rescue: BROKEN,
+    });
+    expect(formatOutcomes(result)[0]).toContain('the token in the response could not be rescued (disk full)');
+  });
+
+  it('is unknown if the response has no id, and the look-up by its mark gets no response', async () => {
+    const list = () => {
+      throw new NetworkError('no response');
+    };
+    const { result } = await applyWrites([CREATE], { answer: () => ({ token: 'the-token' }), list });
+    expect(formatOutcomes(result)[0]).toContain('the service did not return its id');
+  });
+
+  it('does not hide a bug in the look-up by its mark', async () => {
+    const list = () => {
+      throw new TypeError('a bug');
+    };
+    const run = applyWrites([CREATE], { answer: () => ({ token: 'the-token' }), list });
+    await expect(run).rejects.toThrow('a bug');
+  });
+
   it('is found by its mark if the response has no id', async () => {
     const answer = (method: string) =>
       method === 'POST' ? { ...createResponseBody(method), id: null } : createResponseBody(method);

@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
+import { createWorkspace, toCredential, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
 /** A stack with a credential that has no token sink. */
 const toStackWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
+
+const toPool = (name: string) => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } });
 
 describe('applies of many stacks', () => {
   it('show every plan, ask once, and apply all of them with the reads of one', async () => {
@@ -35,7 +37,6 @@ describe('applies of many stacks', () => {
 
   it('look for duplicates once for each stack that creates something without a unique value', async () => {
     const names = Array.from({ length: 3 }, (_, index) => `pool-${index}`);
-    const toPool = (name: string) => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } });
     const { edgewise, recorder } = await createWorkspace(
       Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${toPool(name)}`])),
     );
@@ -88,6 +89,44 @@ describe('applies of many stacks', () => {
       "
     `);
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
+  it('name the variables that token commands get for each stack, on a line of its own', async () => {
+    const tokens = { default: { command: ['/bin/sh', '-c', 'cat > /dev/null'] } };
+    const files = ['a', 'b'].map((name) => [
+      `live/${name}/edgewise.yaml`,
+      `${toStack(name, { tokens })}${toCredential(name)}`,
+    ]);
+    const { edgewise } = await createWorkspace(Object.fromEntries(files));
+    const { exitCode, stderr } = await edgewise('apply -R live --yes', { env: { 'AZURE_DEFAULTS_\u001b': 'x' } });
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/^The token commands get .*$/gm)).toEqual(
+      Array(2).fill(
+        String.raw`The token commands get AZURE_DEFAULTS_\u001b from the environment, which may decide where a token goes.`,
+      ),
+    );
+  });
+
+  it('do not destroy what a stack refers to whose destroy has failed, and destroy all others', async () => {
+    const workspace = await createWorkspace({
+      'live/bar/edgewise.yaml': `${toStack('bar')}${toPool('own')}`,
+      'live/net/edgewise.yaml': `${toStack('net')}${toPool('pool')}`,
+      'live/ops/edgewise.yaml': `${toStack('ops')}${toManifest('External', 'net', { stack: 'net', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'user', { backend: { backend_id: 'External/net' } })}`,
+      'live/shop/edgewise.yaml': `${toStack('shop')}${toPool('own')}`,
+    });
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    const { stdout } = await workspace.edgewise(
+      'destroy -R live --stack bar --stack net --stack ops --stack shop --yes',
+      {
+        transport: async (request) =>
+          request.method === 'DELETE' && request.url.includes('/edges/tcp/')
+            ? new Response(JSON.stringify({ msg: 'no' }), { status: 400 })
+            : workspace.recorder.transport(request),
+      },
+    );
+    expect(stdout).toMatch(/^ops .* 1 failed$/m);
+    expect(stdout).toMatch(/^net .* Not applied: it depends on ops, which did not succeed$/m);
+    for (const other of ['bar', 'shop']) expect(stdout).toMatch(new RegExp(`^${other} .* 1 write applied$`, 'm'));
   });
 
   it('destroy the named stacks, and no others', async () => {

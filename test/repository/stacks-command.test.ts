@@ -143,6 +143,14 @@ describe('the stacks of a tree', () => {
   });
 });
 
+describe('the name of a stack that is not there', () => {
+  it('is answered with the command that lists the names, to be pasted into a shell', async () => {
+    const { edgewise } = await createWorkspace({ '$live/edgewise.yaml': toStack('network') });
+    const { stderr } = await edgewise('stacks $live --stack zzzzzzzz');
+    expect(stderr).toContain("edgewise stacks '$live' lists them.");
+  });
+});
+
 describe('a matrix', () => {
   it.each([
     ['github', 'GitHub', 256],
@@ -231,6 +239,16 @@ describe('the changes since a commit', () => {
     expect(await changed({ 'values.cue': 'y' })).toBe('shop');
     expect(await changed({ 'common/edge.yaml': toEdge('common', 20006) })).toBe('linked');
     expect(await changed({ 'base-other.txt': 'y', 'web/.hidden.yaml': 'y' })).toBe('');
+  });
+
+  it('are the same if the user names the repository through a link outside of it', async () => {
+    const files = Object.entries(toRepository(2)).map(([path, text]) => [`repository/${path}`, text]);
+    const workspace = await createWorkspace(Object.fromEntries(files));
+    commitAll(join(workspace.folder, 'repository'));
+    symlinkSync('repository', join(workspace.folder, 'link'));
+    expect(await listNames(workspace, 'stacks link/live --changed-since HEAD')).toBe('');
+    await workspace.write({ 'repository/live/s01/edges/edge.yaml': toEdge('s01-edge', 20_101) });
+    expect(await listNames(workspace, 'stacks link/live --changed-since HEAD')).toBe('s01');
   });
 
   it('include policies, wherever they are', async () => {

@@ -92,8 +92,12 @@ describe('a file that looks like a manifest and is not read', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('does not stop a run if it cannot be opened or is endless', async () => {
-    const { edgewise, folder } = await createWorkspace({ 'm/edgewise.yaml': toStack('a'), 'm/.shut/b.yaml': EDGE });
+  it('does not stop a run if it cannot be opened, is too large or is endless', async () => {
+    const { edgewise, folder } = await createWorkspace({
+      'm/edgewise.yaml': toStack('a'),
+      'm/.shut/b.yaml': EDGE,
+      'm/large.txt': `${EDGE}#${' '.repeat(1024 * 1024)}`,
+    });
     mkdirSync(join(folder, 'm/.loop'));
     symlinkSync('..', join(folder, 'm/.loop/up'));
     symlinkSync('/dev/zero', join(folder, 'm/.loop/zero.yaml'));

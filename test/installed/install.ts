@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { packCheckout } from '../../.ci/pack.ts';
@@ -25,10 +27,44 @@ declare module 'vitest' {
 
 const run = promisify(execFile);
 
-/** Packs the package and installs the tarball, as a user does: `npm pack`, then `npm install` in its own folder. */
+/**
+ * Packs the package and installs the tarball, as a user does: `npm pack`, then `npm install` in its own folder. Other tests run in the
+ * meantime, and `waitForInstall` waits.
+ */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'edgewise-installed-')));
-  const [project, bin, packed] = [join(root, 'project'), join(root, 'bin'), join(root, 'packed')];
+  const installed = { root, project: join(root, 'project'), bin: join(root, 'bin') };
+  provide('installed', installed);
+  const installing = install(installed).then(
+    () => END,
+    (error: unknown) => `${error}`,
+  );
+  const ended = installing.then(async (result) => {
+    await writeFile(join(root, 'new-result'), result);
+    await rename(join(root, 'new-result'), toResult(installed));
+  });
+  return async () => {
+    await ended;
+    await run('chmod', ['-R', 'u+rwX', root]);
+    await rm(root, { recursive: true });
+  };
+}
+
+/** What is written when the package is installed. Anything else is the error. */
+const END = 'installed';
+
+const toResult = ({ root }: Pick<Installed, 'root'>): string => join(root, 'result');
+
+/** Waits until the package is installed. Rejects with the error if it cannot be. */
+export async function waitForInstall(installed: Installed): Promise<Installed> {
+  while (!existsSync(toResult(installed))) await setTimeout(20);
+  const result = await readFile(toResult(installed), 'utf8');
+  if (result !== END) throw new Error(`The package cannot be installed: ${result}`);
+  return installed;
+}
+
+async function install({ root, project, bin }: Installed): Promise<void> {
+  const packed = join(root, 'packed');
   await Promise.all([project, bin, packed].map((folder) => mkdir(folder)));
   await Promise.all([
     copyFile(process.execPath, join(bin, 'node')),
@@ -39,11 +75,6 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await rm(packed, { recursive: true });
   await chmod(root, 0o755);
   await run('chmod', ['-R', 'a+rX', root]);
-  provide('installed', { root, project, bin });
-  return async () => {
-    await run('chmod', ['-R', 'u+rwX', root]);
-    await rm(root, { recursive: true });
-  };
 }
 
 /**

@@ -16,8 +16,9 @@ import {
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
+import { waitForInstall } from './install.ts';
 
-export const { root: ROOT, project: PROJECT, bin: BIN } = inject('installed');
+export const { root: ROOT, project: PROJECT, bin: BIN } = await waitForInstall(inject('installed'));
 
 /** The installed command, as `npx edgewise` and scripts of package.json find it. */
 export const EDGEWISE = join(PROJECT, 'node_modules/.bin/edgewise');

@@ -1,14 +1,14 @@
 import type { StackFolder } from '../model/stack-tree.ts';
 import type { KeptPrunes } from '../plan/plan-input.ts';
 import { formatPruneCommand, isPrune, mayShareService } from './passes.ts';
-import { describeRefusal, findRefusal, type Run, type Session } from './session.ts';
+import { describeRefusal, findRefusal, forEachSession, type Run, type Session } from './session.ts';
 
 /**
  * Plans again the stacks that would prune something while another stack of their service is not applied, whatever refuses
  * it: it might take over what they would delete. `planKeeping` makes a plan that keeps it.
  */
 export async function keepPrunesBesideRefusedStacks(
-  run: Pick<Run, 'sessions' | 'consentTo'>,
+  run: Run,
   planKeeping: (session: Session) => Promise<void>,
 ): Promise<void> {
   const refused = run.sessions.flatMap((session) => {
@@ -19,10 +19,11 @@ export async function keepPrunesBesideRefusedStacks(
     const other = refused.find((one) => one.session !== session && mayShareService(one.session.folder, session.folder));
     const why = findRefusal(session, run)?.why;
     const isPlanned = why === undefined || why === 'differs';
-    if (!isPlanned || other === undefined || !hasPrunes(session)) continue;
-    session.keptPrunes = createReason(session.folder, other);
-    await planKeeping(session);
+    if (isPlanned && other !== undefined && hasPrunes(session))
+      session.keptPrunes = createReason(session.folder, other);
   }
+  const sessions = run.sessions.filter(({ keptPrunes }) => keptPrunes !== undefined);
+  await forEachSession({ ...run, sessions }, planKeeping);
 }
 
 function hasPrunes({ plan }: Session): boolean {

@@ -84,6 +84,37 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('goes on beside a stack that would prune, if the service fails when that one is planned again', async () => {
+    const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
+    const used = `${toStack('a')}${pool}${toManifest('TCPEdge', 'x', { backend: { backend_id: 'WeightedBackend/pool' } })}`;
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': used + toEdge('gone', 20_002),
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({
+      'live/a/edgewise.yaml': used,
+      'live/b/pool.yaml': '}{',
+      'live/c/edgewise.yaml': `${toStack('c')}${toEdge('new', 20_005)}`,
+    });
+    // No list has the pool, so that it is read for each plan: of a, of c, and of a once more.
+    let plans = 0;
+    const transport = async (request: Request): Promise<Response> => {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/backends/weighted') return Response.json({ backends: [], next_page_uri: null });
+      if (pathname.startsWith('/backends/weighted/')) plans += 1;
+      if (plans > 2 && pathname.startsWith('/backends/weighted/'))
+        return Response.json({ msg: 'no more pools' }, { status: 400 });
+      return workspace.recorder.transport(request);
+    };
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^── a\n.*no more pools/m);
+    expect(stdout).toMatch(/^3 stacks below live\. .*2 failed or refused\.$/m);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
   it('prunes if that stack is at another service', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
     const at = { env: { EDGEWISE_BASE_URL: '' } };

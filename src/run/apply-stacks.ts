@@ -142,25 +142,30 @@ async function applyAccount(
   const stacks = order.filter((session) => own.includes(session));
   const plans = stacks.map(getPlan);
   const passes = plans.some(({ mode }) => mode === 'apply') ? dividePlans(plans) : divideNothing(plans);
-  await write(async (client) => {
-    const account: AccountInApply = {
-      order,
-      passes,
-      signal,
-      started: new Map(),
-      failed: new Set(),
-      outOfReach: [],
-      unmanageable: [],
-      ids: new Map(),
-    };
-    for (const session of order) {
-      if (refused.has(session)) account.failed.add(session);
-      if (stacks.includes(session)) await runFirstPass(account, session, { client, options: toOptions(session) });
-    }
-    for (const step of passes.last) await runStep(account, step);
-    await verifyDeletes([...account.started.values()]);
-    for (const [session, started] of account.started) endApply(session, started);
-  });
+  try {
+    await write(async (client) => {
+      const account: AccountInApply = {
+        order,
+        passes,
+        signal,
+        started: new Map(),
+        failed: new Set(),
+        outOfReach: [],
+        unmanageable: [],
+        ids: new Map(),
+      };
+      for (const session of order) {
+        if (refused.has(session)) account.failed.add(session);
+        if (stacks.includes(session)) await runFirstPass(account, session, { client, options: toOptions(session) });
+      }
+      for (const step of passes.last) await runStep(account, step);
+      await verifyDeletes([...account.started.values()]);
+      for (const [session, started] of account.started) endApply(session, started);
+    });
+  } catch (error) {
+    // Such as a data file that cannot be locked. The other accounts go on.
+    for (const session of stacks) session.error ??= error;
+  }
 }
 
 /** In a destroy, everything is deleted in the order of the stacks. */

@@ -91,6 +91,25 @@ describe('applies of many stacks', () => {
     expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
+  it('continue in the other accounts if the data file of one cannot be locked', async () => {
+    const toFiles = (name: string, data: string, edges: string): Readonly<Record<string, string>> => ({
+      [`live/${name}/edgewise.yaml`]: toStack(name, { api: { base_url: `embedded:${data}` } }) + edges,
+    });
+    const { edgewise } = await createWorkspace({
+      ...toFiles('a', 'nowhere/account.json', toEdge('x', 20_001)),
+      ...toFiles('b', 'account.json', toEdge('y', 20_002) + toEdge('z', 20_003)),
+      ...toFiles('c', 'nowhere/account.json', toEdge('w', 20_004)),
+    });
+    const at = { env: { EDGEWISE_BASE_URL: '' } };
+    const { exitCode, stdout } = await edgewise('apply -R live --yes', at);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^── a\n.*nowhere\/account.json does not exist/m);
+    expect(stdout).toMatch(/^c +live\/c +✗ the same error as a$/m);
+    expect(stdout).toMatch(/^3 stacks below live\. .*2 failed or refused\.$/m);
+    expect((await edgewise('plan live/b --detailed-exitcode', at)).exitCode).toBe(0);
+    expect((await edgewise('apply live/a --yes', at)).stderr).toContain('nowhere/account.json does not exist');
+  });
+
   it('name the variables that token commands get for each stack, on a line of its own', async () => {
     const tokens = { default: { command: ['/bin/sh', '-c', 'cat > /dev/null'] } };
     const files = ['a', 'b'].map((name) => [

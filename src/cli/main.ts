@@ -12,7 +12,7 @@ const NEEDED = packageJson.engines.node.replace('>=', '');
 const EXIT = { failed: 1, invalid: 3 };
 
 /** Equals `PLAN_FORMAT`, for the same reason. */
-const FORMAT = 6;
+const FORMAT = 7;
 
 if (isOlder(process.versions.node, NEEDED)) {
   const line = NEEDED.split('.')[0];

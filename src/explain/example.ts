@@ -30,7 +30,7 @@ const EXAMPLES: Readonly<Record<string, JsonObject>> = {
   Stack: createDocument('Stack', 'production', {
     spec: {
       api: { base_url: 'https://api.example.com', rate_limit: '120/60s' },
-      owner_label: 'team',
+      team_label: 'team',
       guard: { max_deletes: 5, max_delete_share: 0.3 },
       tokens: { default: { directory: 'tokens' } },
       lint: { 'no-backend': 'error' },
@@ -39,7 +39,7 @@ const EXAMPLES: Readonly<Record<string, JsonObject>> = {
   Defaults: {
     apiVersion: MANIFEST_API_VERSION,
     kind: 'Defaults',
-    spec: { api: { base_url: 'https://api.example.com' }, owner_label: 'team' },
+    spec: { api: { base_url: 'https://api.example.com' }, team_label: 'team' },
   },
   Policy: createDocument('Policy', POLICY, {
     spec: {

@@ -41,7 +41,7 @@ export function readStackSettings(document?: ManifestDocument): StackSettings {
     guard: { maxDeletes: get('maxDeletes'), maxDeleteShare: get('maxDeleteShare') },
     tokens: readTokenSettings(layers, name),
     lint: readLintSettings(layers),
-    ownerLabel: find('ownerLabel'),
+    teamLabel: find('teamLabel'),
     ...getDocumentLabelsAndAnnotations(value),
     policies: get('policies'),
     inputs: find('inputs'),

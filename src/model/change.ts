@@ -177,7 +177,7 @@ export interface Change {
    * comes from the mark, or else from the metadata. The mark records the team unless the text is too long. Not to decide
    * what a stack may change.
    */
-  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
   /** Labels and annotations of the manifest, for reports and policies. Never sent to the service. */
   readonly labels?: Readonly<Record<string, string>>;
   /** As `labels`: never sent to the service. */

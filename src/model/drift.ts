@@ -76,7 +76,7 @@ type DriftedPlan = Pick<
   | 'externals'
   | 'crossStackReferences'
   | 'skipped'
-  | 'ownerLabel'
+  | 'teamLabel'
   | 'diagnostics'
   | 'violations'
   | 'requests'

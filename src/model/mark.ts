@@ -38,9 +38,10 @@ export interface Mark {
   readonly retiring?: true;
   /**
    * The team when the mark was last written, so that reports can name the team if the manifest was removed. Absent if no
-   * team was set, or if the text was too long.
+   * team was set, or if the text was too long. At the service, the member is `owner`: marks have no version,
+   * and every version of edgewise reads those of every other.
    */
-  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
   /** The CI job that last wrote the mark: its commit and the URL of its page. For people, and never compared. */
   readonly by?: string;
   /**
@@ -164,7 +165,7 @@ const COMPARED_IN: Readonly<Record<keyof Mark, readonly MarkComparison[]>> = {
   replaces: ['as sent'],
   retires: ['as sent'],
   retiring: ['as planned', 'as sent'],
-  owner: ['as planned'],
+  team: ['as planned'],
   by: [],
   fields: ['as planned', 'as sent', 'needs no write'],
   refused: ['as sent'],
@@ -298,7 +299,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark, reserved?:
     replaces: mark.replaces,
     retires: mark.retires,
     ...(mark.retiring === true && { retiring: true }),
-    owner: mark.owner,
+    owner: mark.team,
     by: mark.by,
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     refused: mark.refused,
@@ -322,7 +323,7 @@ export function renderFittingMetadata(
   longest?: Mark,
 ): string | undefined {
   const { by: _, ...withoutBy } = mark;
-  const { owner: __, ...least } = withoutBy;
+  const { team: __, ...least } = withoutBy;
   const candidates: readonly Mark[] = [mark, withoutBy, least];
   const found = candidates.find((one) => computeUtf8ByteLength(renderMetadata(user, one)) <= maxBytes);
   if (found === undefined || longest === undefined) return found && renderMetadata(user, found);
@@ -430,7 +431,7 @@ function parseMark(value: Json): Mark | string {
     ...(typeof replaces === 'string' && { replaces }),
     ...parseRetirement(retires),
     ...(retiring === true && { retiring }),
-    ...(typeof owner === 'string' && { owner }),
+    ...(typeof owner === 'string' && { team: owner }),
     ...(typeof by === 'string' && { by }),
     fields: keepTexts(fields),
     ...(isJsonObject(refused) && typeof refused['asked'] === 'string' && { refused: toRefused(refused) }),

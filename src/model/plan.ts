@@ -15,7 +15,7 @@ import { formatWriteAddress, type Write } from './write.ts';
  * @example
  * const isPlan = typeof value === 'object' && value !== null && 'format' in value && value.format === PLAN_FORMAT;
  */
-export const PLAN_FORMAT = 6;
+export const PLAN_FORMAT = 7;
 
 /** Manifests that git has, but did not check out. A plan must not take them for removed. */
 export interface MissingManifests {
@@ -177,7 +177,7 @@ export interface Plan {
   /** What needs a new id, for readers: others may have the old one. Not to be adopted. Absent if there is nothing. */
   readonly goneIds?: readonly GoneId[] | undefined;
   /** The name of the label or annotation whose value is a resource's team. For readers: the mark says whose a resource is. Not to find that. */
-  readonly ownerLabel?: string | undefined;
+  readonly teamLabel?: string | undefined;
   /** The salt of the digests in the changes. Absent if there are none. */
   readonly hiddenSalt?: string | undefined;
   /** What people approve, and what two plans are compared by. Not to send: `writes` are. Sorted by action (deletes, replaces, updates, releases, adoptions, creates, no-ops), then by address. */

@@ -72,7 +72,7 @@ export interface StackSettings {
   readonly tokens: TokenSettings;
   readonly lint: LintSettings;
   /** The name of the label or annotation whose value is a resource's team. */
-  readonly ownerLabel?: string | undefined;
+  readonly teamLabel?: string | undefined;
   /** Labels and annotations of the `Stack` document. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -35,7 +35,7 @@ export interface DriftInput {
  * const drift = computeDrift(plan, { live, desired, now: new Date() });
  */
 export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Drift {
-  const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, ownerLabel } = plan;
+  const { stack, baseUrl, made, targets, exclusions, externals, crossStackReferences, teamLabel } = plan;
   const { diagnostics, violations, requests, skipped } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
   const findBeside = createBesideSearch(plan, live);
@@ -51,10 +51,10 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
       ...listValidityDangers({ kind: change.kind, ...validity }, { now, isStartSet }),
       ...listDangers(compared, beside ?? found),
     ];
-    const team = change.owner ?? change.live?.mark?.owner;
+    const team = change.team ?? change.live?.mark?.team;
     return {
       ...compared,
-      owner: team,
+      team,
       ...describeState(compared, { found, beside, isDue: isRetirement(change) && !pruned.has(change.address) }),
       ...(dangers.length > 0 && { driftDangers: dangers }),
       ...validity,
@@ -70,7 +70,7 @@ export function computeDrift(plan: Plan, { live, now, desired }: DriftInput): Dr
     externals,
     crossStackReferences,
     skipped,
-    ownerLabel,
+    teamLabel,
     changes,
     kinds: [...live.resources.keys()],
     unowned: listUnowned({ stack, known: new Set(ours.map((change) => change.live?.id)) }, live),

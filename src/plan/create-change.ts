@@ -18,18 +18,18 @@ interface ChangeFacts {
   readonly notes?: readonly string[];
   readonly token?: PlannedTokenSink | undefined;
   /** Name of the label or annotation whose value is the team. */
-  readonly ownerLabel?: string | undefined;
+  readonly teamLabel?: string | undefined;
 }
 
 /**
  * Creates the change for a decision. The change contains everything from which its writes are computed, so that neither
  * the manifest nor other live resources are needed later.
  */
-export function createChange(decision: ChangeDecision, { notes = [], token, ownerLabel }: ChangeFacts = {}): Change {
+export function createChange(decision: ChangeDecision, { notes = [], token, teamLabel }: ChangeFacts = {}): Change {
   const { pair, action, differences, reason, due } = decision;
   const { address, duplicateOf, kind, desired, live, retires } = pair;
   const isTouched = action !== 'no-op';
-  const team = isTouched && ownerLabel !== undefined ? findTeam(pair, ownerLabel) : undefined;
+  const team = isTouched && teamLabel !== undefined ? findTeam(pair, teamLabel) : undefined;
   return {
     address,
     duplicateOf,
@@ -49,7 +49,7 @@ export function createChange(decision: ChangeDecision, { notes = [], token, owne
     ...(action === 'replace' && { keepOldForMs: decision.keepOldForMs }),
     retires,
     ...(isProtectedAfter(pair) && { protect: true }),
-    owner: team,
+    team,
     ...(desired !== undefined && pickManifestFacts(desired, isTouched)),
   };
 }
@@ -78,7 +78,7 @@ function isProtectedAfter({ by, desired, live }: ResourcePair): boolean {
  */
 function findTeam({ desired, live }: ResourcePair, label: string): string | undefined {
   if (desired !== undefined) return pickText(desired.labels, label) ?? pickText(desired.annotations, label);
-  return live?.mark?.owner ?? pickText(live?.spec['metadata'], label);
+  return live?.mark?.team ?? pickText(live?.spec['metadata'], label);
 }
 
 function pickText(texts: Json | undefined, name: string): string | undefined {

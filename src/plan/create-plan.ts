@@ -73,16 +73,16 @@ function describeInput(input: PlanInput): Omit<Plan, ResultMember> {
     skipped: countSkipped(desired),
     ...(Object.keys(awaited).length > 0 && { crossStackReferences: awaited }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
-    ownerLabel: desired.stack.ownerLabel,
+    teamLabel: desired.stack.teamLabel,
   };
 }
 
 function listChanges(decisions: readonly ChangeDecision[], input: PlanInput): readonly Change[] {
-  const { ownerLabel } = input.desired.stack;
+  const { teamLabel } = input.desired.stack;
   return decisions
     .map((decision) => {
       const token = findSinkOfNewToken(decision, input.tokens);
-      return createChange(decision, { token, ownerLabel, notes: listNotes(decision, token, input) });
+      return createChange(decision, { token, teamLabel, notes: listNotes(decision, token, input) });
     })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }

@@ -70,7 +70,7 @@ function listDangersOfChange(change: Change, context: DangerContext): readonly D
   const to = pickDesiredSide(change, context);
   const facts = listResourceTransitionDangers(kind, from, to)
     .filter((fact) => !isEnded(fact, context) && !isSameTarget(fact, context) && !isLeftUnknown(fact, change))
-    .map((fact) => context.describeTargets(withClaimant(withDelivery(fact, change), kind, context), change.owner));
+    .map((fact) => context.describeTargets(withClaimant(withDelivery(fact, change), kind, context), change.team));
   return sortDangersByGroup([
     ...facts,
     ...listLonger(kind, change),
@@ -162,10 +162,10 @@ function describeOtherEnvironment({
   readonly team: string | undefined;
 }): string | undefined {
   const [before, after] = [from?.mark, to?.mark];
-  const known = before?.owner ?? team;
+  const known = before?.team ?? team;
   if (after === undefined || after.stack === stack || after.stack === before?.stack) return undefined;
-  if (after.owner === undefined || known === undefined || after.owner === known) return undefined;
-  return `which is another environment: its owner is ${after.owner}, not ${known}`;
+  if (after.team === undefined || known === undefined || after.team === known) return undefined;
+  return `which is another environment: its team is ${after.team}, not ${known}`;
 }
 
 /**
@@ -315,7 +315,7 @@ export function createDriftDangerList(
 ): (change: Change, live: LiveResource | undefined) => readonly Danger[] {
   const describe = createDescribeTargets(stack, account);
   return (change, live) => {
-    const { kind: kindName, desired, ignored = [], live: before, owner: team = before?.mark?.owner } = change;
+    const { kind: kindName, desired, ignored = [], live: before, team = before?.mark?.team } = change;
     const kind = getKind(kindName);
     const names = new Set(listKnownDifferences(change).map(({ field }) => field));
     const spec = live?.spec ?? before?.spec;

@@ -47,7 +47,7 @@ export function createMarkDraft(change: Change, stack: string): MarkDraft {
     ...pickFormerName(change, stack),
     ...pickAdopted(kind, change),
   };
-  return { ...draft, ...pickTeam(kind, draft, change.owner) };
+  return { ...draft, ...pickTeam(kind, draft, change.team) };
 }
 
 /** The retirement that the mark of a live resource keeps until the old resource is deleted. */
@@ -92,7 +92,7 @@ const MAX_TEAM_BYTES = 64;
  * Returns the team if it is short and fits into the metadata together with the user's own metadata. Otherwise omits
  * it: it is only information for readers, so the user's metadata has priority.
  */
-function pickTeam(kind: Kind, draft: MarkDraft, team: string | undefined): Pick<MarkDraft, 'owner'> {
+function pickTeam(kind: Kind, draft: MarkDraft, team: string | undefined): Pick<MarkDraft, 'team'> {
   const type = kind.fields['metadata']?.type;
   if (team === undefined || computeUtf8ByteLength(team) > MAX_TEAM_BYTES || type?.type !== 'metadata') return {};
   const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
@@ -102,10 +102,10 @@ function pickTeam(kind: Kind, draft: MarkDraft, team: string | undefined): Pick<
     ...rest,
     ...createLongestMarkReferences(kind),
     delivered: true,
-    owner: team,
+    team,
     fields,
   });
-  return computeUtf8ByteLength(longest) <= type.maxBytes ? { owner: team } : {};
+  return computeUtf8ByteLength(longest) <= type.maxBytes ? { team } : {};
 }
 
 /** Whether the new mark records a delivered token. True if an unmarked credential is adopted: its token is in use. */
@@ -123,7 +123,7 @@ export function completeMarkDraft(
   draft: MarkDraft,
   { created, now }: { readonly created: CreatedIds; readonly now: Date },
 ): Mark {
-  const { stack, name, protect, delivered, replaces, retires, retiring, owner, refused, switches, former, adopted } =
+  const { stack, name, protect, delivered, replaces, retires, retiring, team, refused, switches, former, adopted } =
     draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveSpecReferences(kind, draft.pending, created)))
@@ -136,7 +136,7 @@ export function completeMarkDraft(
     replaces,
     retires: retires === undefined ? undefined : { id: retires.id, at: computeRetirementTime(retires, now) },
     ...(retiring === true && { retiring }),
-    owner,
+    team,
     fields,
     refused,
     switches,

@@ -116,7 +116,7 @@ function createRetireWrite(
 ): DraftWrite {
   const { id, spec = {}, mark } = getLive(change);
   const user = spec['metadata'];
-  const { delivered, owner, fields } = assertDefined(mark, `mark of ${change.address}`);
+  const { delivered, team, fields } = assertDefined(mark, `mark of ${change.address}`);
   return createDraftWrite(change, {
     purpose: change.action === 'take-over' ? 'take-over' : 'retire',
     method: 'PATCH',
@@ -128,7 +128,7 @@ function createRetireWrite(
       protect,
       delivered,
       retiring: true,
-      owner,
+      team,
       user: typeof user === 'string' || isJsonObject(user) ? user : '',
       fields,
       pending: {},

@@ -30,7 +30,7 @@ const FAILURE_SCHEMA = z
   })
   .describe('Why there is no result.');
 
-const { made, baseUrl, targets, exclusions, externals, crossStackReferences, ownerLabel, requests, skipped } =
+const { made, baseUrl, targets, exclusions, externals, crossStackReferences, teamLabel, requests, skipped } =
   PLAN_MEMBERS.shape;
 
 const VALIDATION_SCHEMA = z
@@ -71,7 +71,7 @@ const DRIFT_SCHEMA = z.looseObject({
   externals,
   crossStackReferences,
   skipped,
-  ownerLabel,
+  teamLabel,
   changes: z.array(
     DRIFTED_CHANGE_SCHEMA satisfies SchemaOf<DriftedChange, Whole<z.output<typeof DRIFTED_CHANGE_SCHEMA>>>,
   ),

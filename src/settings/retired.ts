@@ -51,6 +51,11 @@ export const RETIRED: readonly Retired[] = [
     page: 'docs/how-to/with-other-tools.md',
   },
   {
+    fields: ['Stack spec.owner_label', 'Defaults spec.owner_label'],
+    instead: 'The setting is now `team_label`, with the same value.',
+    page: 'docs/reference/manifests.md',
+  },
+  {
     flags: ['--format json-lines', '--report json-lines'],
     instead: '--format json is one document at the end, with the outcome of each write. stderr shows the progress.',
     page: 'docs/reference/reports.md',

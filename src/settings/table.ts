@@ -330,11 +330,11 @@ export const SETTINGS = {
     default: [],
   }),
   ...LINT_RULE_SETTINGS,
-  ownerLabel: defineSetting({
-    type: defineOpenText({ examples: ['team', 'example.net/owner'] }),
+  teamLabel: defineSetting({
+    type: defineOpenText({ examples: ['team', 'example.net/team'] }),
     about: 'label or annotation that names the team of a resource',
     details: 'Plans show it beside the resource.',
-    stack: 'owner_label',
+    stack: 'team_label',
   }),
   handedOver: defineSetting({
     type: defineList(OWNED_ADDRESS),

@@ -95,7 +95,7 @@ function listHidden({ plan, evidence }: DigestedPlan, context: DigestContext): R
       const scalars = listScalars(desired.spec);
       const literals = scalars.filter(isConcealed).filter(({ template }) => template === undefined);
       const { labels, annotations, lifecycle } = desired;
-      const team = [labels, annotations].flatMap((texts) => texts[plan.ownerLabel ?? ''] ?? []).slice(0, 1);
+      const team = [labels, annotations].flatMap((texts) => texts[plan.teamLabel ?? ''] ?? []).slice(0, 1);
       // The same as `listManifestValues` of the change. A value in normal form may contain a secret that it does not
       // contain as it is written.
       const more = [address, canonical(kind, desired.spec, AS_WRITTEN), ...lifecycle.ignore, ...team];

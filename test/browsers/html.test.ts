@@ -169,11 +169,11 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
       expect(await listShown(page)).toEqual(['IPRestriction/api']);
     });
 
-    it('by groups of dangers and by owner, with several values or none', async () => {
+    it('by groups of dangers and by team, with several values or none', async () => {
       const toEdge = (name: string, team: string, ...groups: readonly ('access' | 'traffic')[]) =>
         createLiveChange(`TCPEdge/${name}`, 'update', {
           id: `edgtcp_${name}`,
-          owner: team,
+          team,
           dangers: groups.map((group) => ({ group, danger: 'gap' })),
         });
       const changes = [
@@ -182,13 +182,13 @@ describe.skipIf(isSkipped)('an HTML report in Chromium', { timeout: 180_000 }, (
         toEdge('safe', 'web'),
         createLiveChange('TCPEdge/orphan', 'update', { id: 'edgtcp_o' }),
       ];
-      const plan = createPlan({ changes, ownerLabel: 'team' });
+      const plan = createPlan({ changes, teamLabel: 'team' });
       const { page } = await open({ about: 'plan', plan, blocking: [] }, { name: 'facets' });
       expect(await readButtons(page, 'danger')).toEqual(['access1', 'traffic2']);
-      expect(await readButtons(page, 'owner')).toEqual(['data team1', 'web2']);
+      expect(await readButtons(page, 'team')).toEqual(['data team1', 'web2']);
       await page.getByRole('button', { name: /^traffic/ }).click();
       expect(await listShown(page)).toEqual(['TCPEdge/both', 'TCPEdge/cut']);
-      expect(await readButtons(page, 'owner')).toEqual(['data team1', 'web1']);
+      expect(await readButtons(page, 'team')).toEqual(['data team1', 'web1']);
       await page.getByRole('button', { name: /^web/ }).click();
       expect(await listShown(page)).toEqual(['TCPEdge/cut']);
       expect(await readButtons(page, 'danger')).toEqual(['access0', 'traffic1']);
@@ -392,7 +392,7 @@ async function readStatus(page: Page): Promise<string> {
   return (await page.getByRole('status').textContent()) ?? '';
 }
 
-async function readButtons(page: Page, facet: 'danger' | 'group' | 'kind' | 'owner'): Promise<readonly string[]> {
+async function readButtons(page: Page, facet: 'danger' | 'group' | 'kind' | 'team'): Promise<readonly string[]> {
   return page.locator(`[data-facet="${facet}"] button`).allTextContents();
 }
 

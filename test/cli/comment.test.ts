@@ -6,7 +6,7 @@ import { readOnlyStack } from '../results.ts';
 import { BASE_URL, type CommandResult } from './fake-context.ts';
 import { createDriftedWorkspace, createWorkspace, toManifest } from './workspace.ts';
 
-const STACK = toManifest('Stack', 'shop', { owner_label: 'team', tokens: { default: { directory: 'tokens' } } });
+const STACK = toManifest('Stack', 'shop', { team_label: 'team', tokens: { default: { directory: 'tokens' } } });
 const POLICIES = { ip_policy_ids: ['ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa'] };
 
 function toEdge(name: string, port: number, more: object = {}): string {
@@ -154,14 +154,14 @@ describe('the open part of a comment on ten changes', () => {
 
   it.each(['text', 'html'])('shows the team of a resource, as does %s', async (form) => {
     const { stdout } = await planTenChanges(form);
-    expect(stdout).toContain('owner: moved-team');
-    expect(stdout).toContain('owner: gone-team, as its metadata says');
+    expect(stdout).toContain('team: moved-team');
+    expect(stdout).toContain('team: gone-team, as its metadata says');
   });
 
   it('shows the team of each resource in JSON', async () => {
     const { changes } = readOnlyStack((await planTenChanges('json')).stdout);
-    const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
-    expect(owners).toEqual(
+    const teams = changes.map(({ address, team }: Readonly<Record<string, string>>) => [address, team]);
+    expect(teams).toEqual(
       expect.arrayContaining([
         ['TCPEdge/gone', 'gone-team'],
         ['TCPEdge/moved', 'moved-team'],
@@ -177,28 +177,28 @@ describe('the team of a deleted resource', () => {
     await edgewise('apply edgewise.yaml --yes');
     await write({ 'edgewise.yaml': toEdges('') });
     const { changes } = readOnlyStack((await edgewise('plan edgewise.yaml --format json')).stdout);
-    return changes.find(({ action }: Readonly<Record<string, string>>) => action === 'delete').owner;
+    return changes.find(({ action }: Readonly<Record<string, string>>) => action === 'delete').team;
   };
-  const toOwned = (owner: string, metadata?: object) => toEdge('gone', 20001, { metadata }).replace('gone-team', owner);
+  const toGone = (team: string, metadata?: object) => toEdge('gone', 20001, { metadata }).replace('gone-team', team);
 
   it('is read from its mark, or from its metadata if it is long', async () => {
     const metadata = { team: 'from-metadata' };
-    expect(await readGone(toOwned('short', metadata))).toBe('short');
-    expect(await readGone(toOwned('é'.repeat(32), metadata))).toBe('é'.repeat(32));
-    expect(await readGone(toOwned('é'.repeat(33), metadata))).toBe('from-metadata');
-    expect(await readGone(toOwned('x'.repeat(65)))).toBeUndefined();
+    expect(await readGone(toGone('short', metadata))).toBe('short');
+    expect(await readGone(toGone('é'.repeat(32), metadata))).toBe('é'.repeat(32));
+    expect(await readGone(toGone('é'.repeat(33), metadata))).toBe('from-metadata');
+    expect(await readGone(toGone('x'.repeat(65)))).toBeUndefined();
   });
 
   it('never takes the space of the metadata of the user', async () => {
-    const filled = (size: number) => readGone(toOwned('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
-    // The mark without an owner still fits, and the manifest is valid.
+    const filled = (size: number) => readGone(toGone('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
+    // The mark without a team still fits, and the manifest is valid.
     expect(await filled(3625)).toBe('short');
     expect(await filled(3745)).toBe('from-metadata');
   });
 });
 
 describe('a comment on drift', () => {
-  it('shows owners, links to the line of each field, and ends with commit, run and time', async () => {
+  it('shows teams, links to the line of each field, and ends with commit, run and time', async () => {
     const manifest = toYamlEdge(
       '  description: ours\n  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n',
     );
@@ -218,19 +218,19 @@ describe('a comment on drift', () => {
       expect(html, field).toContain(`href="${linkTo(field)}"`);
     }
     expect(markdown).toContain('**access** `TCPEdge/a` (web-team) is no longer restricted');
-    expect(markdown).toMatch(/^\| Resource \| What happened \| Next apply \| Owner \|$/m);
+    expect(markdown).toMatch(/^\| Resource \| What happened \| Next apply \| Team \|$/m);
     expect(markdown).toMatch(/^\| `TCPEdge\/a`.*\| reverts this<br>\*\*traffic\*\* will be .* \| web-team \|$/m);
     expect(markdown.trimEnd().split('\n').at(-1)).toMatch(
       new RegExp(
         `^<sub>Commit .*/commit/${SHA}\\) · \\[run 42\\]\\(.*/runs/42\\) · \\d{4}-\\d\\d-\\d\\d \\d\\d:&#8203;\\d\\d UTC · edgewise \\d`,
       ),
     );
-    expect(html.split('owner: web-team').length).toBeGreaterThan(2);
-    expect(await read('text')).toContain('owner: web-team');
-    expect(readOnlyStack(await read('json')).changes[0]).toMatchObject({ owner: 'web-team' });
+    expect(html.split('team: web-team').length).toBeGreaterThan(2);
+    expect(await read('text')).toContain('team: web-team');
+    expect(readOnlyStack(await read('json')).changes[0]).toMatchObject({ team: 'web-team' });
   });
 
-  it('shows the owner beside each danger for many stacks', async () => {
+  it('shows the team beside each danger for many stacks', async () => {
     const restricted = toYamlEdge('  ip_restriction: { ip_policy_ids: [ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa] }\n');
     const { edgewise, server } = await createWorkspace({ 'live/shop/edgewise.yaml': restricted });
     await edgewise('apply -R live --yes');

@@ -102,7 +102,7 @@ describe('drift', () => {
       /^## ⚠ 1 danger \(1 access\) · 1 drifted\n\nDrift of stack test on [^\n]*\n\n> \[!CAUTION\]/m,
     );
     expect(markdown).toMatch(/Reading took \d+ requests\.\n\n<sub>[^\n]*<\/sub>\n$/);
-    // The owner follows the danger.
+    // The team follows the danger.
     expect(markdown).toMatch(/\| `TCPEdge\/a`[\s\S]*\n- It is unknown who made these changes/);
     expect(markdown).toMatch(/`ip_restriction`: \[access danger above\]\(#danger-[\w-]+\) \(removed at the service\)/);
     expect(markdown.split('```')[0]?.split('ipp_office')).toHaveLength(2);
@@ -116,11 +116,11 @@ describe('drift', () => {
     });
   });
 
-  it('shows owners, and links to the line of each field, in every format', async () => {
+  it('shows teams, and links to the line of each field, in every format', async () => {
     const text = `apiVersion: edgewise/v1
 kind: Stack
 metadata: { name: test }
-spec: { owner_label: team }
+spec: { team_label: team }
 ---
 apiVersion: edgewise/v1
 kind: TCPEdge
@@ -142,7 +142,7 @@ spec:
       return `edgewise.yaml:${text.split('\n').findIndex((line) => line.startsWith(start)) + 1}`;
     });
     expect(stdout).toMatch(
-      /\n~ TCPEdge\/a {2}\S+\n {4}! access: is no longer restricted:[^\n]*\n {4}owner: billing\n {4}description: "ours" → "by hand"/,
+      /\n~ TCPEdge\/a {2}\S+\n {4}! access: is no longer restricted:[^\n]*\n {4}team: billing\n {4}description: "ours" → "by hand"/,
     );
     const markdown = await read('markdown');
     expect(markdown).toMatch(
@@ -152,12 +152,12 @@ spec:
     expect(markdown).toContain(`<br>\`${description}\` | \`description: `);
     expect(markdown).toMatch(/\n\| `TCPEdge\/a`[^\n]* \| reverts this \| billing \|\n/);
     const html = await read('html');
-    expect(html).toContain('<span class="detail">owner: billing</span>');
-    expect(html).toContain('data-owner="billing"');
+    expect(html).toContain('<span class="detail">team: billing</span>');
+    expect(html).toContain('data-team="billing"');
     expect(html).toMatch(new RegExp(`<li>[^\\n]*no longer restricted:[^\\n]*<code>${restriction}</code></li>`));
     expect(html).toContain(`<p><code>${description}</code></p>`);
     expect(html).toMatch(new RegExp(`<th scope="row">ip_restriction[^\\n]*<code>${restriction}</code>`));
-    expect(readOnlyStack(await read('json')).changes).toMatchObject([{ address: 'TCPEdge/a', owner: 'billing' }]);
+    expect(readOnlyStack(await read('json')).changes).toMatchObject([{ address: 'TCPEdge/a', team: 'billing' }]);
     expect(await read('github')).toMatch(/file=edgewise.yaml,line=14,[^:]*drift-danger::TCPEdge/);
   });
 

@@ -20,7 +20,7 @@ spec:
     default: { directory: tokens }
     credentials: { agent: { command: [vault, kv], timeout: 10s } }
   kinds: [TCPEdge, WeightedBackend]
-  owner_label: team
+  team_label: team
   handed_over: [TCPEdge/old]
   inputs: ["../../base/**"]
 `;

@@ -14,6 +14,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'SSHUserCertificate lifecycle.write_to': toCertificate('write_to: alice-cert.pub'),
   'SSHUserCertificate lifecycle.keep_file': toCertificate('keep_file: true'),
+  'Stack spec.owner_label': `${STACK}spec: { owner_label: team }\n`,
+  'Defaults spec.owner_label': 'apiVersion: edgewise/v1\nkind: Defaults\nspec: { owner_label: team }\n',
   'Stack spec.render': `${STACK}spec: { render: [kustomize, build, .] }\n`,
   'Defaults spec.render': 'apiVersion: edgewise/v1\nkind: Defaults\nspec: { render: [kustomize, build, .] }\n',
 };

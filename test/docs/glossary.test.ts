@@ -64,14 +64,15 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['takenFrom', 'the stack that a resource is taken over from'],
 ]);
 
-/** Names with the word owner, and who that is. A value of `owner_label` is a team everywhere but in these names, which are parts of formats. */
+/** Names with the word owner, and who that is. The value of `team_label` is a team everywhere but in marks at the service. */
 const OWNERS: ReadonlyMap<string, string> = new Map([
   ['countResourcesByOwner', 'counts by stack'],
   ['findOwner', 'finds the stack of a resource'],
-  ['owner', 'a stack; in marks, plans and reports of drift, the team; at GitHub, the account of a repository'],
-  ['ownerLabel', 'in plans: the name of the label with the team'],
+  [
+    'owner',
+    'a stack; in marks that are stored at the service, and must stay readable, the team; at GitHub, the account',
+  ],
   ['owner_id', 'of the interface: the user or bot of a credential'],
-  ['owner_label', 'in a Stack: the name of the label with the team'],
   ['owners', 'the stacks that an apply takes resources over from'],
 ]);
 
@@ -80,7 +81,6 @@ const EXCERPTS: ReadonlyMap<string, string> = new Map([
   ['name: nobody', 'a name in an example'],
   ['"nobody"', 'the same'],
   ['`team: nobody`', 'the same'],
-  ['its owner is', 'the value of the label that `owner_label` names'],
 ]);
 
 /** The words that the last column of the glossary rules out, without terms of the first. */

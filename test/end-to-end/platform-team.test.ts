@@ -30,13 +30,13 @@ const DEFAULTS = (url: string) => `apiVersion: edgewise/v1
 kind: Defaults
 spec:
   api: { base_url: ${url}, rate_limit: none }
-  owner_label: team
+  team_label: team
   policies: [policies]
 `;
 
 const POLICY = `apiVersion: edgewise/v1
 kind: Policy
-metadata: { name: edges-have-an-owner }
+metadata: { name: edges-have-a-team }
 spec:
   match: { kinds: [TCPEdge] }
   require: '"team" in labels'
@@ -133,7 +133,7 @@ describe('a platform team with twenty stacks', () => {
   it('goes from an empty repository to a hand-over, with next commands that work', async () => {
     // Shared settings are in one file, and a stack has three lines.
     write('defaults.yaml', DEFAULTS(server.url));
-    write('policies/owners.yaml', POLICY);
+    write('policies/teams.yaml', POLICY);
     for (const [index, team] of TEAMS.entries()) {
       const said = await expectDone(`edgewise init live/${team} --name ${team}`);
       expect(said).toContain('The settings of the stack are those of defaults.yaml.');
@@ -155,7 +155,7 @@ describe('a platform team with twenty stacks', () => {
       "
     `);
     expect(await expectDone('edgewise explain settings live/team-07')).toMatch(
-      /^owner_label +team +Defaults defaults\.yaml:5$/m,
+      /^team_label +team +Defaults defaults\.yaml:5$/m,
     );
     await expectDone('edgewise plan -R live -o plans');
     const applied = await expectDone('edgewise apply -R live --approved plans --yes');

@@ -136,7 +136,7 @@ interface Spelled {
   readonly key?: string;
   readonly name?: string;
   readonly weight?: number;
-  readonly owner?: string;
+  readonly team?: string;
 }
 
 /** Manifests that contain the value of the secret outside of `${D}{secret:PIN}`. */
@@ -146,12 +146,12 @@ function toSpelled({
   key = `x-${PIN}`,
   name = `pin-${PIN}`,
   weight = Number(PIN),
-  owner = `team-${PIN}`,
+  team = `team-${PIN}`,
 }: Spelled = {}): string {
   const headers = { add: { 'x-api-key': header, [key]: 'value' } };
   const lifecycle = { lifecycle: { ignore: [`metadata.${key}`] } };
-  const stack = STACK.replace('name: test', 'name: test\nspec: { owner_label: team }');
-  const labelled = (text: string) => text.replace('"metadata":{', `"metadata":{"labels":{"team":"${owner}"},`);
+  const stack = STACK.replace('name: test', 'name: test\nspec: { team_label: team }');
+  const labelled = (text: string) => text.replace('"metadata":{', `"metadata":{"labels":{"team":"${team}"},`);
   return [
     stack,
     labelled(toManifest('WeightedBackend', name, { description, backends: { [BACKEND]: weight } }, lifecycle)),
@@ -193,7 +193,7 @@ describe('an approved plan with texts that contain a secret', () => {
     ['the stand-in in a text', { description: `port ${STAND_IN} of the house` }],
     ['the stand-in in a text beside a placeholder', { header: `Bearer ${STAND_IN} ${D}{secret:PIN}` }],
     ['the stand-in in a key', { key: `x-${STAND_IN}` }],
-    ['the stand-in in the label of the owner', { owner: `team-${STAND_IN}` }],
+    ['the stand-in in the label of the team', { team: `team-${STAND_IN}` }],
     ['another text', { description: `port ${PIN} of a house` }],
     ['another number', { weight: Number(PIN) + 1 }],
     ['another name', { name: 'pin' }],

@@ -30,7 +30,7 @@ const toShop = (folder: string, more: string) =>
   toStack('shop', {
     ...toTokens(`cat > /dev/null; echo "$EDGEWISE_NAME" >> '${folder}/ran'`),
     guard: { max_deletes: 5, max_delete_share: 1 },
-    owner_label: 'team',
+    team_label: 'team',
   }) + more;
 
 /** A stack with a change of each action, and a fake service that has what it had before. */

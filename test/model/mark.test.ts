@@ -32,6 +32,14 @@ describe('the mark in the metadata', () => {
     expect(splitMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
   });
 
+  it('has the team in the member `owner`, as it was written and is read by other versions', () => {
+    const text = '{"edgewise":{"stack":"production","name":"a","owner":"data"}}';
+    const { mark, user } = splitMetadata(text);
+    if (mark === undefined) throw new Error('There is no mark');
+    expect(mark).toMatchObject({ team: 'data' });
+    expect(renderMetadata(user, mark)).toBe(text);
+  });
+
   it('is read from JSON in another format', () => {
     const text = renderMetadata({ city: 'Zürich', size: 1 }, MARK).replace('ü', '\\u00fc').replace(':1', ' : 1.0\n');
     expect(splitMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
@@ -62,7 +70,7 @@ describe('two marks that differ in one member', () => {
     [{ switches: ['policy'] }, { planned: false, sent: false, kept: true }],
     [{ former: { name: 'old' } }, { planned: false, sent: false, kept: true }],
     [{ retiring: true }, { planned: false, sent: false, kept: true }],
-    [{ owner: 'team' }, { planned: false, sent: true, kept: true }],
+    [{ team: 'shop' }, { planned: false, sent: true, kept: true }],
     [{ id: 'edgtcp_1' }, { planned: true, sent: false, kept: true }],
     [{ replaces: 'edgtcp_1' }, { planned: true, sent: false, kept: true }],
     [{ refused: { asked: 'aaaaaa', fields: [] } }, { planned: true, sent: false, kept: true }],

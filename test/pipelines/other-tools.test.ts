@@ -143,7 +143,7 @@ describeWith(['conftest'], 'conftest', () => {
     const whole = await readFile(join(folder, 'plan.json'), 'utf8');
     await writeFile(join(folder, 'cut.json'), whole.slice(0, whole.length / 2));
     expect((await test('cut.json')).status).not.toBe(0);
-    await writeFile(join(folder, 'later.json'), whole.replace('"format": 6', '"format": 7'));
+    await writeFile(join(folder, 'later.json'), whole.replace('"format": 7', '"format": 8'));
     expect(await test('later.json')).toMatchObject(unseen);
   });
 });

@@ -80,7 +80,7 @@ const DIFFERING: Readonly<Record<string, (plan: Plan) => Plan>> = {
   'changes.ignored': change(UPDATE, { ignored: ['metadata'] }),
   'changes.validForMs': change(CREATE, { validForMs: 1 }),
   'changes.protect': change(UPDATE, { protect: true }),
-  'changes.owner': change(UPDATE, { owner: 'team' }),
+  'changes.team': change(UPDATE, { team: 'shop' }),
   'changes.sent': change(UPDATE, { sent: { description: 'new ' } }),
   'changes.leftToOthers': change(UPDATE, {
     leftToOthers: [{ ignored: 'metadata', path: 'metadata', from: '1', to: '2' }],

@@ -35,11 +35,11 @@ describe('an edge that refers to another pool', () => {
     await world.migrate([toPool('blue'), toEdge(own)]);
     const [said] = await listTargets(world, [toPool('blue'), toEdge(other)]);
     expect(said).toBe(
-      'WeightedBackend/blue of this stack → WeightedBackend/pool of the stack qa, which is another environment: its owner is qa-team, not prod',
+      'WeightedBackend/blue of this stack → WeightedBackend/pool of the stack qa, which is another environment: its team is qa-team, not prod',
     );
   });
 
-  it('names only the other stack if no owner is known', async () => {
+  it('names only the other stack if no team is known', async () => {
     const world = new World();
     const other = await createPool(world, { stack: 'qa', name: 'pool', fields: {} });
     await world.migrate([toEdge(BLUE)]);

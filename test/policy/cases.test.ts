@@ -12,7 +12,7 @@ interface GivenCase {
   readonly message?: string;
 }
 
-/** The cases of the policy about owners. */
+/** The cases of the policy about teams. */
 function toTest(cases: readonly GivenCase[], policy = 'owned'): string {
   return `---\n${JSON.stringify({
     apiVersion: 'edgewise/v1',

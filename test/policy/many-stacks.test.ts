@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { OWNED } from './policy-text.ts';
 
-/** Two stacks below a folder, with policies beside them. One of their edges has an owner. */
+/** Two stacks below a folder, with policies beside them. One of their edges has a team. */
 async function createTree() {
   const workspace = await createWorkspace();
   const write = (folder: string, text: string): void => {

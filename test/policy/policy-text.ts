@@ -24,7 +24,7 @@ export function toPolicyText(
   return lines.join('\n');
 }
 
-/** Every resource must have an owner. */
+/** Every resource must have a team. */
 export const OWNED = toPolicyText('owned', {
   require: '"team" in labels',
   message: `Say in the label team whose \${change.address} is.`,

@@ -259,10 +259,10 @@ describe('a danger', () => {
 describe('a run over many stacks', () => {
   const open = update('TCPEdge/a', { ip_restriction: { ip_policy_ids: ['ipp_1'] } }, {});
   const moved = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
-  const toOwned = (owner: string, ...changes: readonly Change[]): Plan =>
+  const toPlanOfTeam = (team: string, ...changes: readonly Change[]): Plan =>
     toPlan(
-      changes.map((change) => ({ ...change, owner })),
-      { ownerLabel: 'team' },
+      changes.map((change) => ({ ...change, team })),
+      { teamLabel: 'team' },
     );
   const toPart = (name: string, report: Report): StackReportPart => {
     return { name, folder: `live/${name}`, exitCode: report.about === 'failure' ? 3 : 2, report, options: {} };
@@ -282,15 +282,15 @@ describe('a run over many stacks', () => {
     parts,
   });
   const run = toRun(
-    toPlanPart('calm', toOwned('data', calm)),
+    toPlanPart('calm', toPlanOfTeam('data', calm)),
     toPlanPart('empty', toPlan([])),
-    toPlanPart('moved', toOwned('data', moved)),
-    toPlanPart('open', toOwned('shop', { ...calm, address: 'TCPEdge/b' }, open)),
+    toPlanPart('moved', toPlanOfTeam('data', moved)),
+    toPlanPart('open', toPlanOfTeam('shop', { ...calm, address: 'TCPEdge/b' }, open)),
     failed,
   );
   const COUNT = '2 dangers (1 access, 1 traffic)';
 
-  it('starts with the dangers of all stacks, by stack and owner, the worst first', async () => {
+  it('starts with the dangers of all stacks, by stack and team, the worst first', async () => {
     const document = createStacksDocument(run, WIDE);
     const { headline } = document;
     const dangers = listDangersOfStacks(document);
@@ -315,8 +315,8 @@ describe('a run over many stacks', () => {
     expect(places).toEqual(places.toSorted((left, right) => left - right));
     expect(places[0]).toBeGreaterThan(0);
     const { elements } = readPage((await loadStacksReportRenderer('html'))(run, WIDE));
-    const owners = elements.filter(({ attributes }) => attributes.get('class') === 'detail').map(({ text }) => text);
-    expect(owners.filter((text) => text.startsWith('owner'))).toEqual(['owner: shop', 'owner: data']);
+    const teams = elements.filter(({ attributes }) => attributes.get('class') === 'detail').map(({ text }) => text);
+    expect(teams.filter((text) => text.startsWith('team'))).toEqual(['team: shop', 'team: data']);
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
     expect(links.filter((link) => /^#s\d/.test(link)).slice(0, 4)).toEqual([
       ...['#s4-stack', '#s4-change-2'],
@@ -334,12 +334,12 @@ describe('a run over many stacks', () => {
       expect.stringContaining('1 failed or refused'),
       '',
       `${COUNT}:`,
-      '  ! open (owner: shop): access: TCPEdge/a will no longer be restricted: ip_restriction External/office → (none)',
-      '  ! moved (owner: data): traffic: TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
+      '  ! open (team: shop): access: TCPEdge/a will no longer be restricted: ip_restriction External/office → (none)',
+      '  ! moved (team: data): traffic: TCPEdge/a will be reached elsewhere: hostports a.test:1 → b.test:1',
     ]);
     for (const line of lines.slice(2, 5)) expect(line).toContain('\u001b[31m');
     expect(
-      (await loadStacksReportRenderer('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN),
+      (await loadStacksReportRenderer('text'))(toRun(toPlanPart('calm', toPlanOfTeam('data', calm))), PLAIN),
     ).not.toContain('!');
   });
 
@@ -349,7 +349,7 @@ describe('a run over many stacks', () => {
     ['a-stack-with-a-long-name', 60, 'live/a-stack-with-a-long-name'],
   ])('fits its table with the stack %s into %i columns, and breaks no word', async (name, width, folder) => {
     const changes = [open, moved, calm].map((change, index) => ({ ...change, address: `TCPEdge/${index}` as const }));
-    const parts = toRun(toPlanPart(name, toOwned('data', ...changes)));
+    const parts = toRun(toPlanPart(name, toPlanOfTeam('data', ...changes)));
     const renderText = await loadStacksReportRenderer('text');
     const [wide = '', narrow = ''] = [0, width].map((columns) => {
       const text = renderText(parts, { ...PLAIN, width: columns });
@@ -366,7 +366,7 @@ describe('a run over many stacks', () => {
     const lint = { code: 'no-backend', severity: 'warning', message: 'It leads nowhere.' } as const;
     const health = { ...lint, code: 'resource-unhealthy' } as const;
     const parts = toRun(
-      toPlanPart('calm', toOwned('data', calm)),
+      toPlanPart('calm', toPlanOfTeam('data', calm)),
       toPlanPart('linted', toPlan([], { diagnostics: [lint, lint] })),
       toPlanPart('unhealthy', toPlan([], { diagnostics: [health] })),
     );
@@ -381,7 +381,7 @@ describe('a run over many stacks', () => {
   });
 
   it('tells stacks of one name apart by their folders', () => {
-    const twins = [toPlanPart('open', toOwned('shop', open)), toPlanPart('open', toOwned('shop', open))];
+    const twins = [toPlanPart('open', toPlanOfTeam('shop', open)), toPlanPart('open', toPlanOfTeam('shop', open))];
     const run = toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` })));
     const dangers = listDangersOfStacks(createStacksDocument(run, WIDE));
     expect(dangers.map(([title]) => title)).toEqual(['open (live/0)', 'open (live/1)']);
@@ -393,12 +393,12 @@ describe('a run over many stacks', () => {
   });
 
   it('names both teams of one stack', () => {
-    const [mine] = toOwned('shop', open).changes;
-    const [theirs] = toOwned('data', { ...open, address: 'TCPEdge/b' }).changes;
+    const [mine] = toPlanOfTeam('shop', open).changes;
+    const [theirs] = toPlanOfTeam('data', { ...open, address: 'TCPEdge/b' }).changes;
     if (mine === undefined || theirs === undefined) throw new Error('There are no changes');
-    const plan = toPlan([mine, theirs], { ownerLabel: 'team' });
+    const plan = toPlan([mine, theirs], { teamLabel: 'team' });
     const dangers = listDangersOfStacks(createStacksDocument(toRun(toPlanPart('both', plan)), WIDE));
-    expect(dangers.map(([, owner]) => owner)).toEqual(['shop', 'data']);
+    expect(dangers.map(([, team]) => team)).toEqual(['shop', 'data']);
   });
 
   it.each(['markdown', 'html'] as const)('is not broken in %s if every text in it is hostile', async (form) => {
@@ -406,9 +406,9 @@ describe('a run over many stacks', () => {
     const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
     const changes = plan.changes.map((change): Change => {
       const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
-      return { ...change, owner: label, dangers };
+      return { ...change, team: label, dangers };
     });
-    const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
+    const part = toPlanPart(label, { ...plan, changes, teamLabel: 'team' });
     const broken = { ...failed, name: label, folder: label };
     const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
     FORMAT_CHECKS[form]((await loadStacksReportRenderer(form))(hostile, PLAIN));

@@ -55,7 +55,20 @@ export const TRICKS = [
 
 /** Members of reports that may have any text: of the service, a manifest, a plan file or a command. */
 const FREE_TEXTS: ReadonlySet<string> = new Set([
-  ...['stack', 'owner', 'targets', 'address', 'addresses', 'reason', 'notes', 'message', 'remedy', 'policy', 'name'],
+  ...[
+    'stack',
+    'owner',
+    'team',
+    'targets',
+    'address',
+    'addresses',
+    'reason',
+    'notes',
+    'message',
+    'remedy',
+    'policy',
+    'name',
+  ],
   ...['description', 'from', 'to', 'consequence', 'file', 'directory', 'deliveredTo', 'command', 'before'],
 ]);
 

@@ -224,13 +224,13 @@ describe('an HTML report of a plan', () => {
     expect(listOpen(renderPlanPage(createPlan({ changes: replaced })))).toHaveLength(133);
   });
 
-  it('shows the owner and place of each danger, and the command below, before the changes', () => {
+  it('shows the team and place of each danger, and the command below, before the changes', () => {
     const SHA = '0123456789abcdef0123456789abcdef01234567';
     const place = { file: 'edge.yaml', line: 3, column: 1 };
     const change = createLiveChange('TCPEdge/open', 'update', {
       id: 'edgtcp_2',
       place,
-      owner: 'data',
+      team: 'data',
       differences: [createDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] })],
       dangers: [
         { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },
@@ -239,7 +239,7 @@ describe('an HTML report of a plan', () => {
     const plan = createPlan({
       changes: [change],
       writes: [createWrite('update', 'TCPEdge/open')],
-      ownerLabel: 'team',
+      teamLabel: 'team',
       made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
     });
     const options = {
@@ -257,7 +257,7 @@ describe('an HTML report of a plan', () => {
     const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('will be reached elsewhere'));
     const inside = elements.slice(start, start + 9).map(({ name, text }) => `${name} ${text.trim()}`);
     expect(inside).toContain('code TCPEdge/open');
-    expect(inside).toContain('span owner: data');
+    expect(inside).toContain('span team: data');
     expect(inside).toContain('code edge.yaml:9');
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href')] : []));
     expect(links.filter((to) => to === `https://forge.test/blob/${SHA}/edge.yaml#L9`)).toHaveLength(2);

@@ -77,16 +77,16 @@ export function expectOneMarker(text: string): void {
   expect(marker.indexOf('>')).toBe(marker.length - 1);
 }
 
-/** Links of a comment lead only to the forge, if the text is the name of a manifest file and of an owner. */
+/** Links of a comment lead only to the forge, if the text is the name of a manifest file and of a team. */
 export function expectForgeLinksOnly(text: string): void {
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'] });
   const change = createChange('TCPEdge/a', 'create', {
     desired,
     place: { file: text, line: 3, column: 1 },
-    owner: text,
+    team: text,
   });
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
-  const plan = createPlan({ changes: [change], made, ownerLabel: 'team' });
+  const plan = createPlan({ changes: [change], made, teamLabel: 'team' });
   FORMAT_CHECKS.markdown(renderMarkdownReport({ about: 'plan', plan, blocking: [] }, { ...PLAIN, pipeline: PIPELINE }));
 }
 

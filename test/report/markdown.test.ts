@@ -274,10 +274,10 @@ describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
   const place = { file: 'stacks/a b)(.yaml', line: 7, column: 1 };
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'], description: 'x' });
-  const edge = createChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
-  const plan = createPlan({ changes: [edge], made, ownerLabel: 'team' });
+  const edge = createChange('TCPEdge/a', 'create', { desired, place, team: 'data' });
+  const plan = createPlan({ changes: [edge], made, teamLabel: 'team' });
 
-  test('links to the line of each manifest, the commit and the run, and shows owners', () => {
+  test('links to the line of each manifest, the commit and the run, and shows teams', () => {
     const text = render({ about: 'plan', plan, blocking: [] }, { pipeline: PIPELINE });
     FORMAT_CHECKS.markdown(text);
     expect(text).toContain(
@@ -296,7 +296,7 @@ describe('a comment in a pipeline', () => {
     expect(text).toContain('Commit `fedcba9`');
   });
 
-  test.each(TRICKS)('links only to the forge if manifests and owners are called %j', (trick) => {
+  test.each(TRICKS)('links only to the forge if manifests and teams are called %j', (trick) => {
     expectForgeLinksOnly(trick);
   });
 

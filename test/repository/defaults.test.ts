@@ -34,13 +34,13 @@ describe('Defaults', () => {
         tokens: { default: { directory: 'all' }, credentials: { x: { directory: 'x' }, y: { directory: 'y' } } },
         lint: { 'literal-id': 'error', 'repeated-value': 'off' },
         policies: ['far'],
-        owner_label: 'far',
+        team_label: 'far',
       }),
       'live/near.yaml': toDefaults({
         api: { timeouts: { connect: '3s' } },
         guard: { max_deletes: 2 },
         tokens: { credentials: { x: { command: ['near'] } } },
-        owner_label: 'near',
+        team_label: 'near',
       }),
       'live/a/edgewise.yaml': toStack('a', { guard: { max_deletes: 3 }, lint: { 'literal-id': 'off' }, policies: [] }),
     });
@@ -66,8 +66,8 @@ describe('Defaults', () => {
       lint.literal-id         off                                   Stack live/a/edgewise.yaml:1
       lint.max_validity       90d                                   default
       lint.repeated-value     off                                   Defaults all.yaml:32
-      owner_label             near                                  Defaults live/near.yaml:22
       policies                []                                    Stack live/a/edgewise.yaml:1
+      team_label              near                                  Defaults live/near.yaml:22
       tokens.credentials.x    {"command":["near"],"timeout":"30s"}  Defaults live/near.yaml:15
       tokens.credentials.y    {"directory":"y"}                     Defaults all.yaml:25
       tokens.default          {"directory":"all"}                   Defaults all.yaml:18
@@ -78,12 +78,12 @@ describe('Defaults', () => {
   it('are the same for one stack, for all below a folder, and from any working folder', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
-      'defaults.yaml': toDefaults({ owner_label: 'team', guard: { max_deletes: 4 } }),
+      'defaults.yaml': toDefaults({ team_label: 'team', guard: { max_deletes: 4 } }),
       'live/defaults.json': toDefaults({ guard: { max_delete_share: 0.5 } }),
     });
     commitAll(workspace.folder);
     const stated = {
-      owner_label: 'team Defaults defaults.yaml:5',
+      team_label: 'team Defaults defaults.yaml:5',
       'guard.max_deletes': '4 Defaults defaults.yaml:7',
       'guard.max_delete_share': '0.5 Defaults live/defaults.json:6',
     };
@@ -92,7 +92,7 @@ describe('Defaults', () => {
     const cwd = join(workspace.folder, 'live/s00');
     const inside = { ...workspace, edgewise: (line: string) => workspace.edgewise(line, { cwd }) };
     expect(await listSetSettings(inside, '.')).toMatchObject({
-      owner_label: 'team Defaults ../../defaults.yaml:5',
+      team_label: 'team Defaults ../../defaults.yaml:5',
       'guard.max_delete_share': '0.5 Defaults ../defaults.json:6',
     });
     for (const name of ['s00', 's01'])
@@ -102,9 +102,9 @@ describe('Defaults', () => {
       );
     const alone = await workspace.edgewise('plan live/s00');
     const all = await workspace.edgewise('plan -R live');
-    expect(alone.stdout).toContain('owner: team-of-s00');
-    expect(all.stdout).toContain('owner: team-of-s00');
-    expect(all.stdout).toContain('owner: team-of-s01');
+    expect(alone.stdout).toContain('team: team-of-s00');
+    expect(all.stdout).toContain('team: team-of-s00');
+    expect(all.stdout).toContain('team: team-of-s01');
   });
 
   it('name files relative to themselves', async () => {
@@ -131,7 +131,7 @@ describe('Defaults', () => {
     const workspace = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}---\n${toEdge('a', 20001)}`,
       'one.yaml': toDefaults({ guard: { max_delete: 3 } }),
-      'two.yaml': toDefaults({ owner_label: 'team' }),
+      'two.yaml': toDefaults({ team_label: 'team' }),
     });
     const { exitCode, stdout } = await workspace.edgewise('validate a');
     expect(exitCode).toBe(3);
@@ -142,10 +142,10 @@ describe('Defaults', () => {
   it('take nothing else from a file above a stack, and nothing from a document of another tool', async () => {
     const workspace = await createWorkspace({
       'a/edgewise.yaml': `${toStack('a')}---\n${toEdge('a', 20001)}`,
-      'shared.yaml': `${toStack('other')}---\n${toEdge('b', 20002)}---\n${toDefaults({ owner_label: 'team' })}---\nkind: Broken\n`,
-      'tool.yaml': 'apiVersion: tool/v1\nkind: Defaults\nspec: { owner_label: wrong }\n',
+      'shared.yaml': `${toStack('other')}---\n${toEdge('b', 20002)}---\n${toDefaults({ team_label: 'team' })}---\nkind: Broken\n`,
+      'tool.yaml': 'apiVersion: tool/v1\nkind: Defaults\nspec: { team_label: wrong }\n',
     });
-    expect(await listSetSettings(workspace, 'a')).toMatchObject({ owner_label: 'team Defaults shared.yaml:15' });
+    expect(await listSetSettings(workspace, 'a')).toMatchObject({ team_label: 'team Defaults shared.yaml:15' });
     const { changes } = readOnlyStack((await workspace.edgewise('plan a --format json')).stdout);
     expect(changes.map(({ address }: { readonly address: string }) => address)).toEqual(['TCPEdge/a']);
   });
@@ -153,7 +153,7 @@ describe('Defaults', () => {
   it('above the repository are not read, and behind a link out of it are refused by name', async () => {
     const workspace = await createWorkspace({
       'repository/a/edgewise.yaml': toStack('a'),
-      'defaults.yaml': toDefaults({ owner_label: 'outside' }),
+      'defaults.yaml': toDefaults({ team_label: 'outside' }),
     });
     const top = join(workspace.folder, 'repository');
     commitAll(top);
@@ -180,7 +180,7 @@ describe('Defaults', () => {
   it('mark every stack below them as changed, also if one is new or removed', async () => {
     const workspace = await createWorkspace({
       ...toRepository(2),
-      'live/s01/defaults.yaml': toDefaults({ owner_label: 'team' }),
+      'live/s01/defaults.yaml': toDefaults({ team_label: 'team' }),
       'live/s01/inner/edgewise.yaml': toStack('inner'),
       'else/edgewise.yaml': toStack('else'),
     });

@@ -251,7 +251,7 @@ describe('checks of many stacks', () => {
     const { edgewise, server, folder } = await createWorkspace({
       'a/edgewise.yaml': toStack('a') + toManifest('TCPEdge', 'a', edge(20001)),
       'b/edgewise.yaml':
-        toStack('b', { owner_label: 'team' }) +
+        toStack('b', { team_label: 'team' }) +
         toManifest('TCPEdge', 'b', edge(20002)).replace('{"name":"b"}', '{"name":"b","labels":{"team":"shop"}}'),
       'c/edgewise.yaml': toStack('c') + toManifest('TCPEdge', 'c', edge(20003)),
     });

@@ -558,7 +558,7 @@ describeInBrowsers(folder, (shown) => {
         apiVersion: 'edgewise/v1',
         kind: 'Stack',
         metadata: { name: 's' },
-        spec: { owner_label: 'team' },
+        spec: { team_label: 'team' },
       };
       const files = [
         { file: 'edgewise.yaml', text: JSON.stringify(stack) },

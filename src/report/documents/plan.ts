@@ -131,7 +131,7 @@ export function createPlanDocument({ plan: whole, blocking }: PlanReport, option
 }
 
 function createChangeBlocks(
-  { changes, ownerLabel }: Plan,
+  { changes, teamLabel }: Plan,
   {
     names,
     findPlace,
@@ -146,7 +146,7 @@ function createChangeBlocks(
 ): readonly EntriesBlock[] {
   const repeated = findRepeatedNotes(changes);
   const shares = listPlanParts(changes).map(({ heading, changes: items }) => ({ heading, items }));
-  return createEntriesBlocks(shares, { ...BY_ACTION, hasTeams: ownerLabel !== undefined }, (share, number) =>
+  return createEntriesBlocks(shares, { ...BY_ACTION, hasTeams: teamLabel !== undefined }, (share, number) =>
     createChangeEntry(share, {
       anchor: `${scope}change-${number}`,
       names,

@@ -57,7 +57,7 @@ ${[
   renderFacet('danger', 'Danger', createLabels(DANGER_GROUP_NAMES.filter((group) => dangers.has(group)))),
   renderFacet('group', first.by, new Map(entries.map(({ group, label }) => [group, label]))),
   renderFacet('kind', 'Kind', createLabels(entries.map(({ kind }) => kind).sort())),
-  renderFacet('owner', 'Owner', createLabels(entries.flatMap(({ team }) => team ?? []).sort())),
+  renderFacet('team', 'Team', createLabels(entries.flatMap(({ team }) => team ?? []).sort())),
   renderFacet('stack', 'Stack', createLabels(placed.flatMap(({ stack }) => stack ?? []))),
 ]}</div>
 `;
@@ -67,7 +67,7 @@ function createLabels(values: readonly string[]): ReadonlyMap<string, string> {
   return new Map(values.map((value) => [value, value]));
 }
 
-type Facet = 'danger' | 'group' | 'kind' | 'owner' | 'stack';
+type Facet = 'danger' | 'group' | 'kind' | 'stack' | 'team';
 
 /** The buttons for one facet. Undefined if there are no values to filter by. */
 function renderFacet(facet: Facet, legend: string, words: ReadonlyMap<string, string>): Html | undefined {
@@ -87,7 +87,7 @@ export function renderItem(entry: Entry, { isAllOpen, open }: OpenEntries): Html
   const details = entry.describe();
   const { fields, lost, next } = details;
   const size = fields.length + lost.length + (next?.fields.length ?? 0);
-  const attributes = html`class="item ${group}" id="${anchor}" data-key="${address} ${id}" data-group="${group}" data-kind="${kind}"${dangerGroups.length === 0 ? '' : html` data-danger="${[...new Set(dangerGroups)].join(' ')}"`}${team === undefined ? '' : html` data-owner="${team}"`}`;
+  const attributes = html`class="item ${group}" id="${anchor}" data-key="${address} ${id}" data-group="${group}" data-kind="${kind}"${dangerGroups.length === 0 ? '' : html` data-danger="${[...new Set(dangerGroups)].join(' ')}"`}${team === undefined ? '' : html` data-team="${team}"`}`;
   const inside = listInside(entry, details);
   if (inside.length === 0)
     return html`<div ${attributes}><div class="head">${renderEntryTitle(entry, '')}</div></div>\n`;

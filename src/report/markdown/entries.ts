@@ -90,7 +90,7 @@ function* listTableSections(entries: readonly Entry[], { diff, ...context }: Tab
     'Resource',
     hasNext ? 'What happened' : 'What',
     ...(hasNext ? ['Next apply'] : []),
-    ...(hasTeams ? ['Owner'] : []),
+    ...(hasTeams ? ['Team'] : []),
   ];
   yield { text: `${joinMarkdownCells(heads)}${joinMarkdownCells(heads.map(() => '---'))}`, weight: 'always' };
   for (const entry of entries) {

@@ -75,11 +75,7 @@ export const CHANGE_ORIGIN_HEADINGS = {
  * The team of a resource. Without a manifest, only the live metadata names one, which another user of the account can
  * write.
  */
-export function formatTeam({
-  action,
-  owner: team,
-  place,
-}: Pick<Change, 'action' | 'owner' | 'place'>): string | undefined {
+export function formatTeam({ action, team, place }: Pick<Change, 'action' | 'team' | 'place'>): string | undefined {
   if (team === undefined) return undefined;
   const isWithoutManifest = place === undefined && isRemoval({ action });
   return `${toPrintable(team)}${isWithoutManifest ? ', as its metadata says' : ''}`;
@@ -87,7 +83,7 @@ export function formatTeam({
 
 /** The team of a resource, for reports without a column for it. */
 export function formatTeamNote(team: string): string {
-  return `owner: ${team}`;
+  return `team: ${team}`;
 }
 
 /** The note on a change that the plan shows in two parts: an earlier part shows the other fields. */

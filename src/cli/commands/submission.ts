@@ -7,7 +7,6 @@ import { type SubmittedKind, toHyphenated, withArticle } from '../../kinds/kind.
 import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { toPrintable } from '../../model/printable.ts';
 import { StackError } from '../../model/user-errors.ts';
 import { renderSubmissionJson, type SubmissionState } from '../../report/machine/json.ts';
 import { formatErrorWithRemedy } from '../../report/text/findings.ts';
@@ -269,7 +268,7 @@ function createUnknownOutcomeError(
   { submission: { noun }, title }: SubmittedKind,
   error: ApiError | NetworkError,
 ): StackError {
-  return new StackError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
+  return new StackError(`It is not known whether the ${noun} was submitted. ${error.message}`, {
     reason: 'failed',
     remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${withArticle(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
     cause: error,
@@ -278,15 +277,12 @@ function createUnknownOutcomeError(
 
 /** Creates the error for a 403: the account lacks the permission or, at some services, the key is invalid. */
 function createForbiddenError({ title }: SubmittedKind, error: ApiError): StackError {
-  return new StackError(
-    `The account of this API key lacks the permission to submit ${title}s. ${toPrintable(error.message)}`,
-    {
-      reason: 'authentication',
-      remedy:
-        'The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.',
-      cause: error,
-    },
-  );
+  return new StackError(`The account of this API key lacks the permission to submit ${title}s. ${error.message}`, {
+    reason: 'authentication',
+    remedy:
+      'The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.',
+    cause: error,
+  });
 }
 
 interface SubmissionWaitOptions {

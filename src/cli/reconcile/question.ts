@@ -69,13 +69,11 @@ export async function confirm(question: string, ready: readonly Session[], { fla
   const made = asked.flatMap(listAdoptedToDelete).filter((address) => flags.allowAdopted?.includes(address) !== true);
   const names = [...destroyed, ...owners, ...(made.length === 0 ? [] : [ADOPTED])];
   const accepted = names.length === 0 ? 'yes' : names.join(' ');
-  const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.map(toPrintable).join(' and ')}.`;
+  const taking = owners.length === 0 ? '' : ` It takes over resources of ${owners.join(' and ')}.`;
   const kept = [...new Set(asked.flatMap(listRenamedBack))].sort();
   const keeping = formatAsked('These keep what was handed out', kept);
   const deleting = formatAsked('It deletes what was adopted and never changed, which --yes keeps', made);
-  const answer = await context.ask(
-    `${question}${taking}${keeping}${deleting} Only "${toPrintable(accepted)}" is accepted: `,
-  );
+  const answer = await context.ask(`${question}${taking}${keeping}${deleting} Only "${accepted}" is accepted: `);
   if (answer?.trim() === accepted) return;
   if (answer === undefined && owners.length > 0)
     throw new StackError(

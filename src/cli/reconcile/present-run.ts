@@ -136,10 +136,10 @@ function createRunProgress(run: StacksRun, ready: readonly Session[]): ApplyFoll
     signal.removeEventListener('abort', tellStopping);
     progress?.end();
     progress = undefined;
-    accounts.setLineWriter(undefined);
   };
-  const tellStopping = (): void =>
+  const tellStopping = (): void => {
     progress?.tell('Stopping after the writes in progress. Interrupt again to stop at once.');
+  };
   const tell = (line: string): void => {
     if (progress === undefined) context.stderr.write(`${line}\n`);
     else progress.tell(line);

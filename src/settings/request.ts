@@ -177,11 +177,6 @@ export const CONSENT_OPTIONS: readonly (RequestOption & { readonly name: Consent
     (option): option is typeof option & { readonly name: ConsentName } => 'allows' in option,
   );
 
-/** What is asked, without the other flags of a command line. */
-export function pickRequest(given: Request): Request {
-  return Object.fromEntries(NAMES.map((name) => [name, given[name]])) as Request; // the names of the table
-}
-
 /** The flag of an option without its value, such as `--target`. */
 export function getRequestFlag(name: RequestOptionName): string {
   const { flag = '' }: RequestOption = REQUEST_OPTIONS[name];

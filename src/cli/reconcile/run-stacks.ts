@@ -18,7 +18,7 @@ import {
   planEachSession,
   type Session,
 } from '../../run/session.ts';
-import { pickRequest, type RequestScope } from '../../settings/request.ts';
+import type { RequestScope } from '../../settings/request.ts';
 import type { GetOptions } from '../../stack/stack.ts';
 import type { Context } from '../context.ts';
 import { computeWorstExitCode, EXIT, type ExitCode } from '../exit-code.ts';
@@ -58,7 +58,7 @@ export async function runApply(
   const consentTo = (plan: Plan) => (isAgreed ? flags : withAnswer(plan, flags));
   return withStacks(paths, { flags, command: mode, consentTo }, context, async (run) => {
     await planStacks(run, {
-      options: { ...pickRequest(flags), mode, mayDeleteAdopted },
+      options: { ...flags, mode, mayDeleteAdopted },
       findApproval: approved(run.selected),
       open: async (session) => {
         const opened = await openSession(run, session);
@@ -88,7 +88,7 @@ export async function runPlan(paths: readonly string[], flags: PlanStacksFlags, 
   if (out !== undefined && recursive === true) await clearPlanFolder(out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     await planStacks(run, {
-      options: { ...pickRequest(flags), mode: 'apply' },
+      options: { ...flags, mode: 'apply' },
       findApproval: () => undefined,
       open: (session) => openSession(run, session),
     });
@@ -156,7 +156,7 @@ export async function runDrift(
         notePlan(run, opened, plan);
       };
       const others = createOtherStacksLookUps(run, opened);
-      const drift = await stack.drift({ signal, ...pickRequest(flags), ...others, onPlanned });
+      const drift = await stack.drift({ signal, ...flags, ...others, onPlanned });
       session.drift = isOfMany ? noteAbsentStacks(drift, { tree: selected.tree, listAround }, run.context) : drift;
     });
     noteConflicts(run);

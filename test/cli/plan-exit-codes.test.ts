@@ -221,7 +221,8 @@ describe('what belongs to the place where a plan is made', () => {
   it('leaves the exit code of a plan: untrusted manifests', async () => {
     const { edgewise } = await createWorkspace(EDGE);
     expect((await edgewise('plan m.yaml --untrusted')).exitCode).toBe(0);
-    expect((await edgewise('apply m.yaml --untrusted --yes')).exitCode).toBe(5);
+    for (const line of ['apply m.yaml', 'destroy m.yaml', 'release TCPEdge/a m.yaml'])
+      expect((await edgewise(`${line} --untrusted --yes`)).exitCode, line).toBe(5);
   });
 
   it('leaves the exit code of a plan: no terminal', async () => {

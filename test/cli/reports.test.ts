@@ -1,6 +1,8 @@
+import fs from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -57,6 +59,12 @@ describe('--report', () => {
     expect(recorder.take()).toEqual([]);
   });
 
+  it('in a folder that does not exist names the command that creates it, for a shell', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const { stderr } = await edgewise('plan --report json=$HOME/a.json');
+    expect(stderr).toContain("Create it (mkdir -p '$HOME'), or name another file.");
+  });
+
   it('is named without control characters if its folder is lost in the run', async () => {
     const { edgewise, folder, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
     await mkdir(join(folder, 'a\u001b[2J'));
@@ -74,7 +82,22 @@ describe('--report', () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     const lost = await edgewise('plan --report json=/dev/full');
     expect(lost).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 to create') });
-    expect(lost.stderr).toContain('The report json=/dev/full cannot be written');
+    expect(lost.stderr).toContain('The report json=/dev/full cannot be written: ENOSPC');
+  });
+
+  it('ends the run as a bug if it fails for any other reason than its file', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
+    vi.spyOn(fs.promises, 'rename').mockRejectedValueOnce(new TypeError('boom'));
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    const { exitCode, stderr } = await edgewise('plan --report json=plan.json');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 70,
+      stderr: expect.stringContaining('This is a bug in edgewise.'),
+    });
   });
 
   it('contains the command that applies the plan as HTML, also after a failure', async () => {

@@ -73,6 +73,7 @@ it('prints one line with its URL, logs requests, keeps its data, and stops on a 
   });
   expect(created.status).toBe(201);
   expect(await first.end()).toBe(0);
+  await expect(fetch(first.url)).rejects.toThrow();
   expect(first.log()).toContain('"method":"POST","path":"/edges/tcp","status":201');
   expect(first.log()).not.toContain('Bearer');
   expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('kept');

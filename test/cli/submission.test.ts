@@ -182,14 +182,15 @@ describe('abuse-report get', () => {
   });
 
   it.each([
-    'abuse-report get abrp_1 --wait-timeout 1m',
-    'abuse-report get abrp_1 --wait --wait-timeout 90',
-    'abuse-report get abrp_1 --wait --wait-timeout 0s',
-    'abuse-report get usr_1',
-    'abuse-report get abrp_',
-  ])('refuses %s with exit code 3 and no request', async (line) => {
+    ['abuse-report get abrp_1 --wait-timeout 1m', '--wait-timeout works only with --wait'],
+    ['abuse-report get abrp_1 --wait --wait-timeout 90', 'A duration is '],
+    ['abuse-report get abrp_1 --wait --wait-timeout 0s', 'A duration is '],
+    ['abuse-report get usr_1', 'The id of a report starts with abrp_.'],
+    ['abuse-report get abrp_', 'The id of a report starts with abrp_.'],
+  ])('refuses %s with exit code 3 and no request', async (line, why) => {
     const { edgewise, recorder } = await createWorkspace();
-    expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '' });
+    const refused = { exitCode: 3, stdout: '', stderr: expect.stringContaining(why) };
+    expect(await edgewise(line)).toMatchObject(refused);
     expect(recorder.take()).toEqual([]);
   });
 });

@@ -38,6 +38,15 @@ it('a mistake names the command as it was started, and a comment names edgewise'
   expect((await edgewise('stacks --foo')).stderr).toContain('\nnpx --no-install edgewise stacks --help shows');
 });
 
+it('a plan is applied with the command as it was started', async () => {
+  const { edgewise } = await createWorkspace({
+    'm.yaml': STACK + toEdge('a', 20_001),
+    'node_modules/.bin/edgewise': '',
+  });
+  const { stdout } = await edgewise('plan m.yaml', { terminal: 200 });
+  expect(stdout).toContain('To apply: npx --no-install edgewise apply m.yaml');
+});
+
 it('the hint of drift names the command as it was started', async () => {
   const workspace = await createWorkspace({ 'm.yaml': STACK + toEdge('a', 20_001), 'node_modules/.bin/edgewise': '' });
   await workspace.edgewise('apply m.yaml --yes');

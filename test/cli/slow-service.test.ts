@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Transport } from '../../src/model/transport.ts';
@@ -142,6 +142,19 @@ describe('a slow service', () => {
       await result;
     }
   });
+});
+
+it('shows nothing for the embedded server, however slow the machine is', async () => {
+  const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+  // The first timer is late already when it is set.
+  const after = vi
+    .fn<Context['after']>(() => () => undefined)
+    .mockImplementationOnce((_, act) => {
+      act();
+      return () => undefined;
+    });
+  const { stderr } = await edgewise('plan --base-url embedded:account.json', { after });
+  expect(stderr).toMatch(/^Using the embedded server.*\n$/);
 });
 
 it('shows nothing for a fast service', async () => {

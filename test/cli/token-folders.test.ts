@@ -19,6 +19,13 @@ it('warns once of a token folder that others can read, before the first write', 
   expect(writesBefore).toBe(0);
 });
 
+it('warns of a token folder whose name has control characters on one line', async () => {
+  const { edgewise, folder } = await createWorkspace({ 'stack.yaml': STACK + toCredential('a') });
+  await mkdir(join(folder, 'a\u001b[2J\nb'), { mode: 0o755 });
+  const { stderr } = await edgewise('apply --yes --token-directory a\u001b[2J\nb');
+  expect(stderr).toContain('Warning: The token folder a\\u001b[2J\\nb is open to other users');
+});
+
 it('ends with 1 and says why, before the first write, if the token folder is a file', async () => {
   const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK + toCredential('a'), tokens: 'a file' });
   const { exitCode, stderr } = await edgewise('apply --yes --token-directory tokens');

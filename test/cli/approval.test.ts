@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, NotApprovedError, openStack, parsePlan } from '../../src/index.ts';
@@ -243,6 +243,21 @@ it('counts a field that is already live as done, also if its resource is still t
   const { exitCode, stdout } = await edgewise('apply m.yaml --approved plan.json --rotate Credential/c --yes');
   expect(stdout).toContain(`${DONE}  replace Credential/c: acl`);
   expect(exitCode).toBe(0);
+});
+
+it('a program that came with an approved plan ends its apply, also if the user has that folder on the PATH', async () => {
+  const tokens = 'spec: { tokens: { default: { command: [deliver] } } }\n';
+  const { edgewise, folder } = await createWorkspace({
+    'work/m.yaml': `${STACK}${tokens}${toCredential('agent')}`,
+    'home/deliver': '#!/bin/sh\n',
+  });
+  await chmod(join(folder, 'home/deliver'), 0o755);
+  const env = { PATH: join(folder, 'home'), HOME: join(folder, 'home') };
+  const more = { env, cwd: join(folder, 'work') };
+  await edgewise('plan m.yaml -o ../home/plan.json', more);
+  const refused = await edgewise('apply m.yaml --approved ../home/plan.json --yes', more);
+  expect(refused).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(refused.stderr).toContain('home/deliver is in ../home, the folder of the approved plan, and would be used.');
 });
 
 describe('a part of an approved plan', () => {

@@ -2,7 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { refusePlansAsManifests } from '../../src/cli/reconcile/approvals.ts';
 import { writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
+import { createReadBudget } from '../../src/files/read-input.ts';
 import { MAX_INPUT_BYTES, MAX_VALUES } from '../../src/model/json.ts';
 import { createServer, writeSnapshotFile } from '../../src/server/index.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
@@ -55,4 +57,18 @@ describe('a plan file', () => {
     });
     expect(existsSync(join(folder, 'plan.json'))).toBe(false);
   });
+});
+
+describe('what is named as manifests', () => {
+  it.each(['plans', 'plans/a.json'])(
+    'ends an apply at the limit of a run, before it is known for a plan: %s',
+    async (path) => {
+      const { folder } = await createWorkspace({ 'plans/a.json': '{}' });
+      const budget = createReadBudget({ maxBytes: 1, maxFiles: 1, of: 'one run' });
+      await expect(refusePlansAsManifests([path], { cwd: folder, budget })).rejects.toMatchObject({
+        message: expect.stringContaining('plans/a.json is where the limit of '),
+        reason: 'invalid',
+      });
+    },
+  );
 });

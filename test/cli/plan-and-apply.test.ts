@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { StackError } from '../../src/model/user-errors.ts';
 import { changePlan, readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toManifest } from './workspace.ts';
 
@@ -206,6 +207,16 @@ describe('apply', () => {
       },
     });
     expect(twice.exits).toEqual([130]);
+  });
+
+  it('ends at the question if that is interrupted, and writes nothing', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const onAsk = async (): Promise<never> => {
+      throw new StackError('Declined: nothing was written.', { reason: 'interrupted' });
+    };
+    const declined = { exitCode: 130, stderr: expect.stringContaining('edgewise: Declined: nothing was written.\n') };
+    expect(await edgewise('apply', { answers: ['yes'], onAsk })).toMatchObject(declined);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('says on a terminal that it stops, and leaves that line and the result', async () => {

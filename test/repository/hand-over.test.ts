@@ -223,6 +223,22 @@ describe('a hand-over in git', () => {
     expect(validated.stdout).not.toContain('names TCPEdge/z');
   });
 
+  it('is refused if the old stack describes the resource again before the answer', async () => {
+    const old = `${toStack('a')}${toEdge('x', 20_001)}`;
+    const { edgewise, write, recorder } = await createWorkspace({
+      'live/a/edgewise.yaml': old,
+      'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}`,
+    });
+    await edgewise('apply live/a --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a') });
+    recorder.take();
+    const onAsk = () => write({ 'live/a/edgewise.yaml': old });
+    const { stderr, exitCode } = await edgewise('apply live/b', { answers: ['yes'], onAsk });
+    expect(stderr).toContain('b takes over TCPEdge/x of the stack a, and a document in live/a still describes it.');
+    expect(exitCode).toBe(3);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   it('takes over, of several duplicates, the one that the old stack would keep: the credential whose token is in use', async () => {
     const credential = toManifest('Credential', 'agent', {});
     const taken = toManifest('Credential', 'agent', {}, { lifecycle: { renamed_from: { stack: 'a', name: 'agent' } } });

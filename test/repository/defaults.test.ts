@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
@@ -175,6 +175,23 @@ describe('Defaults', () => {
     expect((await workspace.edgewise('validate a', { cwd: top })).exitCode).toBe(0);
     rmSync(join(top, '.git'), { recursive: true });
     expect((await workspace.edgewise('explain settings repository/a')).stdout).toContain('outside');
+  });
+
+  it('above a run over many stacks are refused by name where every user can write', async () => {
+    const workspace = await createWorkspace({
+      'shared/.git/HEAD': 'ref: refs/heads/main\n',
+      'shared/defaults.yaml': toDefaults({ owner_label: 'stranger' }),
+      'shared/live/a/edgewise.yaml': toStack('a'),
+    });
+    chmodSync(join(workspace.folder, 'shared'), 0o777);
+    for (const line of ['stacks', 'plan -R .', 'apply -R . --yes']) {
+      const refused = await workspace.edgewise(line, { cwd: join(workspace.folder, 'shared/live') });
+      expect(refused.exitCode, line).toBe(3);
+      expect(refused.stdout + refused.stderr).toContain(
+        'defaults.yaml has Defaults for these manifests, but is not used, because ',
+      );
+    }
+    expect(workspace.recorder.take()).toEqual([]);
   });
 
   it('mark every stack below them as changed, also if one is new or removed', async () => {

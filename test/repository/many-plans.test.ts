@@ -8,6 +8,8 @@ import { readPage } from '../report/html-tree.ts';
 import { readOnlyStack } from '../results.ts';
 import { commitAll, toRepository, toStack } from './tree.ts';
 
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+
 const listPaths = ({ recorder }: Workspace): string[] => recorder.take().map(({ path }) => path);
 
 /** A repository with applied stacks, changed stacks, and an invalid one. */
@@ -180,6 +182,27 @@ describe('plans of many stacks', () => {
     for (let index = 0; index < 200; index += 1)
       expect(stdout).toContain(`| live/s${String(index).padStart(2, '0')} |`);
     expect(stdout).toContain('Left out: ');
+  });
+
+  it('name files of the folder in which they are, also outside of the working folder and of the stack', async () => {
+    const key = toManifest('SSHUserCertificate', 'alice', {
+      ssh_certificate_authority_id: 'sshca_1',
+      principals: ['alice'],
+      public_key: { file: '../keys/alice.pub' },
+    });
+    const { edgewise, folder } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${key}`,
+      'live/keys/alice.pub': KEY,
+      'work/x': '',
+    });
+    const planned = await edgewise('plan -R ../live', { cwd: join(folder, 'work') });
+    expect(planned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
+  });
+
+  it('name the manifests that belong to no stack', async () => {
+    const { edgewise } = await createWorkspace({ ...toRepository(1), 'live/lost/edge.yaml': toEdge('lost', 20_009) });
+    const line = 'Manifests that belong to no stack, so no run applies them: live/lost/edge.yaml.\n';
+    expect(await edgewise('plan -R live')).toMatchObject({ exitCode: 0, stderr: line });
   });
 
   it('refuse options that are for one resource', async () => {

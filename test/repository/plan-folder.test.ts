@@ -119,6 +119,15 @@ describe('a folder of plan files', () => {
     expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
   });
 
+  it('is not written beside any other file, and no request is sent', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace({ ...toRepository(1), 'plans/notes.txt': 'mine' });
+    const { exitCode, stderr } = await edgewise('plan -R live -o plans');
+    expect(stderr).toContain('plans/notes.txt is not a plan file, so no plan is written to plans.');
+    expect(exitCode).toBe(3);
+    expect(readdirSync(join(folder, 'plans'))).toEqual(['notes.txt']);
+    expect(recorder.take()).toEqual([]);
+  });
+
   it('has a file that says why a stack could not be planned, which approves nothing', async () => {
     const { edgewise, folder, write, recorder } = await createWorkspace(toRepository(2));
     await edgewise('plan -R live -o plans');

@@ -11,6 +11,7 @@ import { createCheckout } from './listener.ts';
 /** An author of a pull request tries to make the job run until it is cancelled: with small files that a pattern searches again and again. */
 
 const LENGTH = 400_000;
+const EDGE = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\n';
 const ENV = { EDGEWISE_UNTRUSTED: '1', EDGEWISE_BASE_URL: 'embedded:' };
 
 function toStack(more: object): string {
@@ -26,6 +27,9 @@ describe('a plan ends despite', () => {
     ['lines that each end a document', `a${'\r'.repeat(LENGTH)}!`],
     ['braces', '{'.repeat(LENGTH)],
     ['words without a colon', 'a-'.repeat(LENGTH)],
+    ['tags in brackets that are never closed', `${EDGE}x: [${'!((((, '.repeat(100_000)}]\n`],
+    ['tags before lists', `${EDGE}x: [${'! [], '.repeat(60_000)}]\n`],
+    ['tags of many documents', `${EDGE}x: ! y\n---\n`.repeat(5000)],
   ])('a file of %s', async (_, text) => {
     const folder = await createCheckout({ 'edgewise.yaml': toStack({}), 'b.yaml': text });
     expect((await runEdgewise(['plan', folder], ENV)).exitCode).toBe(3);

@@ -150,7 +150,7 @@ export function withApply(opened: OpenedStack, host: Host): Stack {
       };
       await applyStacks(run, {
         ask: confirm && ask,
-        start: () => ({ follow: () => options, end: () => undefined }),
+        createFollower: () => ({ follow: () => options, end: () => undefined }),
       });
       const refusal = createRefusalError(session, run);
       if (refusal !== undefined) throw refusal;

@@ -18,8 +18,8 @@ export interface ApplyDialog {
   readonly ask?: ((ready: readonly Session[]) => Promise<void>) | undefined;
   /** Called after a question if nothing is written, with the stacks that end in another way than was shown. */
   readonly onOtherEnd?: (others: readonly Session[]) => void;
-  /** Called before the first write. */
-  readonly start: (ready: readonly Session[]) => ApplyFollower;
+  /** Called once, when it is known what is applied. What a user sees of it begins with `onStart`. */
+  readonly createFollower: (ready: readonly Session[]) => ApplyFollower;
 }
 
 /** Follows the applies of a run. */
@@ -34,7 +34,7 @@ export interface ApplyFollower {
  * writes. Nothing is written unless all of them are as shown. One stack and many, programs and the command line take this
  * way. The error of a stack that was named alone rejects; for one of many it is its result.
  */
-export async function applyStacks(run: Run, { ask, onOtherEnd, start }: ApplyDialog): Promise<void> {
+export async function applyStacks(run: Run, { ask, onOtherEnd, createFollower }: ApplyDialog): Promise<void> {
   await prepare(run);
   const ready = listReady(run);
   if (ready.length === 0) return;
@@ -46,7 +46,7 @@ export async function applyStacks(run: Run, { ask, onOtherEnd, start }: ApplyDia
       return;
     }
   }
-  const { follow, end } = start(listReady(run));
+  const { follow, end } = createFollower(listReady(run));
   await applyReady(run, follow).finally(end);
 }
 
@@ -124,7 +124,7 @@ interface AccountToApply {
   readonly order: readonly Session[];
   /** Those to apply. */
   readonly own: readonly Session[];
-  /** Those that are blocked, or could not be read or planned. */
+  /** Those that something refuses (`findRefusal`). */
   readonly refused: ReadonlySet<Session>;
   readonly toOptions: (session: Session) => ApplyRunOptions;
   readonly signal: AbortSignal;

@@ -47,7 +47,7 @@ async function apply(paths: readonly string[], flags: ApplyFlags, context: Conte
   refuseUntrustedManifests(context);
   await refusePlansAsManifests(paths, context);
   refuseFiltersWithoutRecursive(flags);
-  const approved = await readApprovedPlans(flags, context);
+  const assignApprovals = await readApprovedPlans(flags, context);
   const withoutArtifact = withoutArtifactFiles({ paths, flags }, context);
-  return runApply(paths, { flags, mode: 'apply', approved }, withoutArtifact);
+  return runApply(paths, { flags, mode: 'apply', assignApprovals }, withoutArtifact);
 }

@@ -17,7 +17,7 @@ import { isPlanFolder, listPlanFiles } from './plan-folder.ts';
  */
 
 /** Assigns approved plans to the selected stacks. Throws if a plan is for no stack of the repository. */
-export type ApprovedPlans = (selected: SelectedStacks) => FindApproval;
+export type AssignApprovals = (selected: SelectedStacks) => FindApproval;
 
 interface ApprovalFlags {
   readonly recursive?: boolean;
@@ -46,7 +46,7 @@ export async function refusePlansAsManifests(
 export async function readApprovedPlans(
   { approved, recursive }: ApprovalFlags,
   context: Context,
-): Promise<ApprovedPlans> {
+): Promise<AssignApprovals> {
   if (approved === undefined) return () => () => undefined;
   if (recursive === true) return approveFolder(await readPlanFolder(approved, context));
   const plan = await readApprovedPlan(approved, context);
@@ -143,7 +143,7 @@ function refuseVanishedStacks(
   );
 }
 
-function approveFolder({ folder: name, plans }: PlanFolder): ApprovedPlans {
+function approveFolder({ folder: name, plans }: PlanFolder): AssignApprovals {
   return ({ tree }) => {
     const assigned = assignPlans(plans, tree.stacks);
     refuseVanishedStacks({ folder: name, plans }, assigned, tree);

@@ -20,7 +20,7 @@ export interface RunPresenter {
   readonly showPlans: (sessions: readonly Session[]) => void;
   /** Formats the question for the user. It contains the plans if they were not shown. */
   readonly formatQuestion: (ready: readonly Session[]) => string;
-  readonly startProgress: ApplyDialog['start'];
+  readonly createFollower: ApplyDialog['createFollower'];
   /** Shows the results, and returns the exit code. What was shown as a plan is not repeated. */
   readonly report: () => Promise<ExitCode>;
 }
@@ -61,9 +61,9 @@ export function createPresenter(run: StacksRun): RunPresenter {
       const warning = dangers === '' ? '' : `! ${dangers}.\n`;
       return `${unseen}${warning}${isOfMany ? askForMany(plans) : askForOne(plans)}`;
     },
-    startProgress: (ready) => {
+    createFollower: (ready) => {
       isApplied = true;
-      return createRunProgress(run, ready);
+      return createProgressFollower(run, ready);
     },
     report: async () => {
       const ended = run.sessions.filter((session) => !isShownAsItIs(session));
@@ -118,8 +118,8 @@ function renderEnds(run: StacksRun, parts: readonly StackReportPart[]): string {
   return `\n${renderRunText(report, options)}`;
 }
 
-/** Shows the progress of the applies, from the first write on. */
-function createRunProgress(run: StacksRun, ready: readonly Session[]): ApplyFollower {
+/** Shows the progress of the applies, from the start of the first one. */
+function createProgressFollower(run: StacksRun, ready: readonly Session[]): ApplyFollower {
   const { context, flags, isOfMany, accounts, signal } = run;
   const plans = ready.flatMap(({ plan }) => plan ?? []);
   const total = plans.reduce((sum, { writes }) => sum + writes.length, 0);

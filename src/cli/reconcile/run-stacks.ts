@@ -24,7 +24,7 @@ import type { Context } from '../context.ts';
 import { computeWorstExitCode, EXIT, type ExitCode } from '../exit-code.ts';
 import { detectInvocation } from '../output/invocation.ts';
 import { createApplyCommandLine } from './apply-command.ts';
-import type { ApprovedPlans } from './approvals.ts';
+import type { AssignApprovals } from './approvals.ts';
 import { writePlanFile } from './plan-file.ts';
 import type { PlanFlags } from './plan-flags.ts';
 import { clearPlanFolder, NO_STACK_FILE, namePlanFiles } from './plan-folder.ts';
@@ -42,14 +42,14 @@ import { openSession, type StacksFlags, type StacksRun, withStacks } from './wit
 interface StacksToApply {
   readonly flags: ApplyFlags;
   readonly mode: Plan['mode'];
-  /** The approved plans. Default: nothing has to be approved. */
-  readonly approved?: ApprovedPlans | undefined;
+  /** Default: nothing has to be approved. */
+  readonly assignApprovals?: AssignApprovals | undefined;
 }
 
-/** Plans stacks, shows the plans, asks the user once, and applies them. The manifests are trusted: the command has checked it. */
+/** Plans stacks, asks the user once, and applies the plans. The manifests are trusted: the command has checked it. */
 export async function runApply(
   paths: readonly string[],
-  { flags, mode, approved = () => () => undefined }: StacksToApply,
+  { flags, mode, assignApprovals = () => () => undefined }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   const { yes: isAgreed = false } = flags;
@@ -59,7 +59,7 @@ export async function runApply(
   return withStacks(paths, { flags, command: mode, consentTo }, context, async (run) => {
     await planStacks(run, {
       options: { ...flags, mode, mayDeleteAdopted },
-      findApproval: approved(run.selected),
+      findApproval: assignApprovals(run.selected), // throws if a plan is for no stack
       open: async (session) => {
         const opened = await openSession(run, session);
         for (const warning of await opened.stack.removeTokenLeftovers())
@@ -68,10 +68,10 @@ export async function runApply(
       },
     });
     run.context.files?.forget(); // an apply may take hours
-    const { showPlans, formatQuestion, startProgress, report } = createPresenter(run);
+    const { showPlans, formatQuestion, createFollower, report } = createPresenter(run);
     showPlans(run.sessions);
     const ask = (ready: readonly Session[]) => confirm(formatQuestion(ready), ready, { flags, context: run.context });
-    await applyStacks(run, { ask: isAgreed ? undefined : ask, onOtherEnd: showPlans, start: startProgress });
+    await applyStacks(run, { ask: isAgreed ? undefined : ask, onOtherEnd: showPlans, createFollower });
     return report();
   });
 }

@@ -4,8 +4,8 @@ import { listDependencies, orderStacks } from './order-stacks.ts';
 import { describeRefusal, findRefusal, isReady, type Run } from './session.ts';
 
 /**
- * Finds the stacks that depend on one which is not applied, directly or through others. An apply writes nothing in them,
- * and a plan says so: both end with the exit code of what blocks them.
+ * Finds the stacks with writes that depend on one which is refused, or blocked itself. An apply writes nothing in
+ * them, and a plan says so: both end with the exit code of what blocks them. A stack without writes is never blocked.
  */
 export function noteBlockedDependents(run: Pick<Run, 'sessions' | 'consentTo'>): void {
   const byFolder = new Map(run.sessions.map((session) => [session.folder, session]));

@@ -136,7 +136,7 @@ export function createStacksReport(
   };
 }
 
-/** Shows the report of a run, and returns the most severe exit code of its parts. */
+/** Writes the report of a run, or only its files if it was shown. Returns the most severe exit code of its parts. */
 export function reportStacksRun(
   run: StacksRun,
   parts: readonly StackReportPart[],

@@ -54,8 +54,8 @@ export async function createResource(write: CreateWrite, run: ApplyRun): Promise
   }
   const { judged = await findByMark(sent, run), token } = result.answer;
   if (judged.whose === 'ours') return settleCreation({ ...sent, live: judged.live, token }, run);
-  const rescued = token && (await deliveries.rescue({ write, token, id: '' }));
-  return { ...createFailedOutcome(write, joinSentences([judged.why, rescued])), isUnknown: true };
+  const rescued = token === undefined ? [] : [await deliveries.rescue({ write, token, id: '' })];
+  return { ...createFailedOutcome(write, [judged.why, ...rescued].join('; ')), isUnknown: true };
 }
 
 /** A certificate with a wrong start would be valid at another time than meant. */
@@ -111,16 +111,12 @@ async function settleCreation(
   const withdrawal = await takeBackIfUnfit(created, run);
   if (withdrawal !== undefined) return createWithdrawnOutcome(write, withdrawal);
   run.ids.set(write.address, live.id);
+  // A credential with a field that was not accepted was taken back.
+  if (token !== undefined) await run.deliveries.start({ write, token, id: live.id });
   const shown = { body: created.request.body, live };
   const unaccepted = listUnacceptedFieldMessages(write, shown);
-  const isAccepted = unaccepted.length === 0;
-  const undelivered = token && (await run.deliveries.start({ write, token, id: live.id }, isAccepted));
-  if (!isAccepted) return createFailedOutcome(write, joinSentences([undelivered, ...unaccepted]));
+  if (unaccepted.length > 0) return createFailedOutcome(write, unaccepted.join('; '));
   return checkTexts({ outcome: 'applied', write, id: live.id, computed: live.computed, ...how }, shown, run);
-}
-
-function joinSentences(parts: readonly (string | undefined)[]): string {
-  return parts.filter((part) => part !== undefined).join('; ');
 }
 
 /**

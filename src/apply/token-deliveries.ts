@@ -42,18 +42,14 @@ export class TokenDeliveries {
     );
   }
 
-  /**
-   * Delivers the token of a created credential or, if its `deliver` write does so and will come, keeps it in memory until
-   * `finish`. Resolves with the reason if the token was not delivered, otherwise with `undefined`.
-   */
-  async start(one: NewToken, isWriteToCome: boolean): Promise<string | undefined> {
+  /** Delivers the token of a created credential or, if its `deliver` write does so, keeps it in memory until `finish`. */
+  async start(one: NewToken): Promise<void> {
     const { address } = one.write;
-    if (!isWriteToCome || !this.#late.has(address)) return this.#deliver(one);
-    this.#postponed.set(address, one);
-    return undefined;
+    if (this.#late.has(address)) this.#postponed.set(address, one);
+    else await this.#deliver(one);
   }
 
-  /** Delivers a postponed token. Resolves with the reason if the token of the credential was not delivered. */
+  /** Delivers a postponed token. Resolves with the reason if the token of the credential could not be delivered. */
   async finish(address: Address): Promise<string | undefined> {
     const one = this.#postponed.get(address);
     this.#postponed.delete(address);
@@ -75,19 +71,16 @@ export class TokenDeliveries {
     });
   }
 
-  async #deliver(one: NewToken): Promise<string | undefined> {
+  async #deliver(one: NewToken): Promise<void> {
     const { address, mark } = one.write;
     const { sinks, client } = this.#context;
     const sink = assertDefined(sinks.find(mark.name), 'token sink');
-    return client.limit(async () => {
+    await client.limit(async () => {
       try {
         const deliveredTo = await sink.deliver(this.#toRecipient(one), one.token);
         this.tokens.push({ address, deliveredTo, rescued: false });
-        return undefined;
       } catch (error) {
-        const failure = await this.#describeFailure(one, getErrorMessage(error));
-        this.#failed.set(address, failure);
-        return failure;
+        this.#failed.set(address, await this.#describeFailure(one, getErrorMessage(error)));
       }
     });
   }

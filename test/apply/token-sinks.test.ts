@@ -74,6 +74,18 @@ describe('a token folder', () => {
     expect(texts).toEqual(['rotated\n', 'of one stack\n', 'of another\n']);
   });
 
+  it('replaces no file that it cannot keep under another name', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: '.', file: '{name}-{id}.token' } });
+    const first = { ...AGENT, name: 'a'.repeat(200), id: 'b'.repeat(48), isFirst: true };
+    await sinks.find('a')?.deliver(first, 'of one stack');
+    await expect(sinks.find('a')?.deliver(first, 'of another')).rejects.toThrow('cannot be written to');
+    const [file = '', ...others] = await readdir(folder);
+    expect(others).toEqual([]);
+    // No longer name is possible, so not the one with a number either.
+    expect(file).toHaveLength(255);
+    expect(await readFile(join(folder, file), 'utf8')).toBe('of one stack\n');
+  });
+
   it('keeps every token when the stacks of one run write the same file at once', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: '.' } });
     const tokens = Array.from({ length: 8 }, (_, index) => `token ${index}`);
@@ -301,6 +313,14 @@ describe('a token command', () => {
     expect(await readdir(folder)).toEqual(['inert']);
   });
 
+  it('is not a program in the checkout of its manifests that is named without a path', async () => {
+    const { folder } = await createSinks({});
+    await writeFile(join(folder, 'store'), '', { mode: 0o700 });
+    const tokens = { ...NO_TOKEN_SETTINGS, default: { command: ['store'], timeoutMs: 1000 } };
+    const sinks = createTokenSinks(tokens, { cwd: folder, env: { PATH: folder }, temporaryFolder: folder });
+    await expect(sinks.find('agent')?.test()).rejects.toThrow('store is not an executable program');
+  });
+
   it('is checked by a command of its own, if there is one', async () => {
     const test = [process.execPath, '-e', 'process.exit(Number(process.env.SEALED))'];
     const settings = { command: [process.execPath], timeoutMs: 10_000, test };
@@ -339,5 +359,11 @@ describe('the sinks of a run', () => {
     expect(file.startsWith(folder)).toBe(true);
     expect(await readFile(file, 'utf8')).toBe('the-token\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('rescue no token to another folder if theirs is gone', async () => {
+    const { folder, sinks } = await createSinks({});
+    await rm(folder, { recursive: true });
+    await expect(sinks.rescue.deliver(AGENT, 'the-token')).rejects.toThrow(folder);
   });
 });

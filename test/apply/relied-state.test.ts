@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/outcome.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { isDelete } from '../../src/model/write.ts';
+import { listExternalIds } from '../laws/known-ids.ts';
 import type { TestResource, TestStack } from '../laws/stack.ts';
 import { listTouched, World, type WorldOptions } from '../laws/world.ts';
 
@@ -268,6 +269,41 @@ describe('a delete of a module', () => {
     expect(outcome).toContain('The plan is stale');
     expect(listSent(world)).toEqual(['GET /edges/tcp/edgtcp_…']);
     expect(getOnlyResource(world, 'TCPEdge')).toMatchObject({ backend: { backend_id: GREEN } });
+  });
+
+  it('is sent although a later write to its edge waits for the id of a resource that could not be created', async () => {
+    const { world, client } = createTimedWorld();
+    const [policy = ''] = listExternalIds('ipp');
+    await world.migrate([{ ...EDGE, spec: { ...EDGE.spec, ip_restriction: { ip_policy_ids: [policy] } } }]);
+    const spec = { ...EDGE.spec, backend: { backend_id: 'WeightedBackend/pool' } };
+    const plan = await world.plan(
+      [
+        { ...POOL, lifecycle: LIFECYCLE },
+        { ...EDGE, spec },
+      ],
+      { client },
+    );
+    world.interpose(withFirstRequestFailing('POST', 403, () => undefined));
+    expect(
+      formatOutcomes(await world.apply(plan, client)).map((one) => one.replace(/: (POST|depends) .*/, '')),
+    ).toEqual([
+      'remove ip_restriction of TCPEdge/edge: applied',
+      'create WeightedBackend/pool: failed',
+      'update TCPEdge/edge: skipped',
+    ]);
+  });
+
+  it('is not sent if the module that was read again is none of the API', async () => {
+    const { world, clock, client } = createTimedWorld();
+    await world.migrate([toRoute({ user_agent_filter: { deny: ['bad'] } })]);
+    const plan = await world.plan([toRoute({})], { client });
+    clock.now += 6_000;
+    world.interpose(
+      (inner) => async (request) =>
+        request.method === 'GET' ? Response.json({ deny: [{ bad: true }] }) : inner(request),
+    );
+    const [outcome = ''] = formatOutcomes(await world.apply(plan, client));
+    expect(outcome).toContain(`GET ${FILTER}: the module does not match the API: deny: `);
   });
 });
 

@@ -84,19 +84,25 @@ describe('send', () => {
     expect(await client.send('POST', '/credentials', {})).toEqual({ id: 'cr_1' });
   });
 
-  it('lets a later write rely on the state that its response shows, without a read', async () => {
-    const shown = { id: '1', description: 'new' };
-    const { client, log } = createFakeService({
-      'PATCH /x/1': [shown],
-      'DELETE /x/1': [new Response(null, { status: 204 })],
-    });
-    await client.send('PATCH', '/x/1', { description: 'new' });
-    const seen: unknown[] = [];
-    const prepare = async (state: unknown) => void seen.push(state);
-    await client.send('DELETE', '/x/1', undefined, { reliesOn: { path: '/x/1', isModule: false, prepare } });
-    expect(seen).toEqual([shown]);
-    expect(log).toEqual(['PATCH /x/1', 'DELETE /x/1']);
-  });
+  it.each([
+    ['PATCH', '/x/1'],
+    ['POST', '/x'],
+  ] as const)(
+    'lets a later write rely on the state that its response shows, without a read: %s',
+    async (method, path) => {
+      const shown = { id: '1', description: 'new' };
+      const { client, log } = createFakeService({
+        [`${method} ${path}`]: [shown],
+        'DELETE /x/1': [new Response(null, { status: 204 })],
+      });
+      await client.send(method, path, { description: 'new' });
+      const seen: unknown[] = [];
+      const prepare = async (state: unknown) => void seen.push(state);
+      await client.send('DELETE', '/x/1', undefined, { reliesOn: { path: '/x/1', isModule: false, prepare } });
+      expect(seen).toEqual([shown]);
+      expect(log).toEqual([`${method} ${path}`, 'DELETE /x/1']);
+    },
+  );
 
   it('shows no state of a resource that was read before, if a POST is answered with its id', async () => {
     const listed = { id: 'cr_1', created_at: '2026-01-31T12:00:00Z', description: 'listed' };

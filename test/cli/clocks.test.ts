@@ -81,6 +81,16 @@ describe('a machine whose clock is wrong', () => {
     expect(stderr).toContain('Warning: The clock of this machine is 2 hours ahead of the clock of the service');
   });
 
+  it.each([
+    ['with a plan, whose warning is the only one', 2, 0],
+    ['if only the times of new resources show it', -1, -3_600],
+  ])('causes one warning of an apply %s', async (_, skew, proxySeconds) => {
+    const workspace = await createWorkspaceWithClocks(CREDENTIAL);
+    const applied = await workspace.edgewise('apply --yes', skew, withProxyDate(workspace, proxySeconds));
+    expect(applied.exitCode).toBe(0);
+    expect(applied.stdout.match(/clock-skew/g)).toHaveLength(1);
+  });
+
   it('causes no warning if the clocks differ by less than a minute', async () => {
     const { edgewise } = await createWorkspaceWithClocks();
     await edgewise('apply --yes');

@@ -460,6 +460,7 @@ describe('an unexpected error', () => {
   it.each<readonly [string, readonly Write[], Run]>([
     ['of a write', [REMOVE], { answer: bug }],
     ['of the look for duplicates after the writes', [EDGE], { answer: toEdge, list: throwBug }],
+    ['of the look for duplicates before a delivery', [CREATE], { answer: createResponseBody, list: throwBug }],
     ['of the GET that looks for the mark', [CREATE], { answer: () => ({ id: 'cr_1', token: 't' }), get: throwBug }],
     ['of the look for another apply after a conflict', [CREATE], { answer: () => createRejection(409), get: throwBug }],
     ['of the delete of a credential without a token', [CREATE], { answer: withoutToken }],

@@ -1,5 +1,4 @@
 import { normalizeField } from '../../kinds/canonical.ts';
-import { diff } from '../../kinds/diff.ts';
 import { mapReferencesInIgnoredPath, omitIgnoredParts } from '../../kinds/ignored-parts.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { listPathIdNamesOfKind } from '../../kinds/paths.ts';
@@ -250,7 +249,7 @@ function isKeptByReplace(old: Change | undefined, { keepOldForMs, live }: Change
 function compareFacts(earlier: Change, later: Change, run: Comparison): Extras {
   const [approved, now] = [toFacts(earlier, run.earlierNames), toFacts(later, run.names)];
   const isCreate = earlier.action === 'create' || later.action === 'create';
-  const { more, less } = isCreate || isRemoval(later) ? NO_FIELDS : compareDifferences(approved, now, run.before);
+  const { more, less } = isCreate ? NO_FIELDS : compareDifferences(approved, now, run.before);
   const paths = new Set(more.map(({ difference }) => difference.path));
   const fields = [
     ...more,
@@ -486,11 +485,10 @@ function toCreation(decision: ChangeDecision): Change {
 }
 
 /** Whether the manifest asks for what was approved. Compares everything but what is left to others. */
-function hasSameSpec(change: Change, { kind, desired }: Facts, { hiddenDigests }: IndexedEvidence): boolean {
+function hasSameSpec(change: Change, { desired }: Facts, { hiddenDigests }: IndexedEvidence): boolean {
   const approved = omitIgnoredParts(change.ignored ?? [], toFacts(change, NO_NAMES).desired);
   const asked = omitIgnoredParts(change.ignored ?? [], desired);
-  const isSameSpec = Object.keys(asked).every((name) => name in approved) && diff(kind, asked, approved).length === 0;
-  return isSameSpec && isHiddenAsApproved(change, hiddenDigests);
+  return isSame(asked, approved) && isHiddenAsApproved(change, hiddenDigests);
 }
 
 /**

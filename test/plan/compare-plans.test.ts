@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Address } from '../../src/model/address.ts';
-import { formatChangeAddress } from '../../src/model/change.ts';
+import { type Change, type Difference, formatChangeAddress } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { isSamePlan } from '../../src/model/plan.ts';
-import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
+import { comparePlans, type PlanEvidence } from '../../src/plan/compare/compare-plans.ts';
 import {
   createChange,
   createDifference,
@@ -55,6 +55,26 @@ function plan(...changes: Plan['changes']): Plan {
   return createPlan({ changes });
 }
 
+/** Nothing that the plans name is live any more. */
+const NOTHING_LIVE: PlanEvidence = {
+  decisions: [],
+  live: { resources: new Map(), attachments: new Map(), requests: 0 },
+};
+
+/** An update of a pool that leaves the weight of one backend to others. */
+function leaveToOthers(path: string) {
+  return { ...weight('bkdhr_9', 90, 10), ignored: [`backends.${path}`] };
+}
+
+/** An update of the modules of a route. */
+function route(edge: string) {
+  const spec = { edge_id: edge, id: 'edghtsrt_1' };
+  return createLiveChange('HTTPSEdgeRoute/a', 'update', {
+    ...{ id: 'edghtsrt_1', spec, desired: toNormal('HTTPSEdgeRoute/a', spec) },
+    differences: [createDifference('circuit_breaker', { from: { enabled: true } })],
+  });
+}
+
 const withKinds = (...kinds: readonly string[]): Plan => ({ ...plan(), settings: { ...plan().settings, kinds } });
 const withRetire = (...retire: readonly Address[]): Plan => ({ ...plan(), options: { ...plan().options, retire } });
 
@@ -69,6 +89,11 @@ describe('comparePlans finds no difference', () => {
       'if an old value was omitted and is now shown as empty',
       plan(edgeWithBackend('bkdhr_1')),
       plan(edgeWithBackend('bkdhr_1')),
+    ],
+    [
+      'if a backend whose weight is left to others exists now',
+      plan(leaveToOthers('WeightedBackend/pool'), NEW_POOL),
+      plan(leaveToOthers('bkdwd_2'), OTHER_POOL, NEW_POOL_LATER),
     ],
     ['if a token goes to the same sink', plan(token('a')), plan(token('a'))],
     [
@@ -113,6 +138,8 @@ describe('comparePlans finds a difference', () => {
       plan(edgeWithBackend('bkdhr_1', 'bkdhr_7')),
     ],
     ['in the weight of another backend', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
+    ['in the backend whose weight is left to others', plan(leaveToOthers('bkdhr_1')), plan(leaveToOthers('bkdhr_2'))],
+    ['in the edge of a route', plan(route('edghts_1')), plan(route('edghts_2'))],
     ['in the token sink', plan(token('a')), plan(token('b'))],
     ['in the adopted resource', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
     ['in the former stack of the adopted resource', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
@@ -146,6 +173,13 @@ describe('comparePlans finds a difference', () => {
     expect(isSamePlan(comparePlans(plan(remove('TCPEdge/a')), edited))).toBe(false);
   });
 
+  it('in a difference of a delete, which only an edited plan has', () => {
+    const remove = createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} });
+    const edited = { ...remove, differences: [createDifference('description', { from: 'a', to: 'b' })] };
+    expect(isSamePlan(comparePlans(plan(edited), plan(remove)))).toBe(false);
+    expect(isSamePlan(comparePlans(plan(remove), plan(edited)))).toBe(false);
+  });
+
   it('in a creation beside a resource that was to be deleted, and none in its delete as a duplicate', () => {
     const removed = createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} });
     const created = createChange('TCPEdge/a', 'create', { desired: toNormal('TCPEdge/a', {}) });
@@ -153,6 +187,15 @@ describe('comparePlans finds a difference', () => {
     const { more, less } = comparePlans(plan(removed), plan(duplicate, created));
     expect(more.map(({ change, other }) => [change.action, other])).toEqual([['create', undefined]]);
     expect(less).toEqual([]);
+  });
+
+  it('in a backend that must be created again, and none in the edge that refers to it', () => {
+    const update = createLiveChange('WeightedBackend/pool', 'update', { id: 'bkdwd_1', spec: {}, desired: {} });
+    const { more } = comparePlans(
+      plan(edgeWithBackend('bkdwd_1'), update),
+      plan(edgeWithBackend('WeightedBackend/pool'), NEW_POOL),
+    );
+    expect(more.map(({ change }) => change.address)).toEqual(['WeightedBackend/pool']);
   });
 
   it('in a gap that is new, and none in one that is shorter or gone', () => {
@@ -174,6 +217,71 @@ describe('comparePlans finds a difference', () => {
 });
 
 describe('comparePlans after an interrupted apply', () => {
+  const ingress = (action: Change['action'], parts: Parameters<typeof createLiveChange>[2]) =>
+    createLiveChange('AgentIngress/a', action, parts);
+  const listMore = (before: Plan, after: Plan, evidence?: PlanEvidence) =>
+    comparePlans(before, after, evidence).more.map(({ change, isWhole, fields, dangers }) => [
+      `${change.action} ${formatChangeAddress(change)}`,
+      isWhole,
+      fields.length + dangers.length,
+    ]);
+
+  it('accepts the rest of an adoption, which is an update, and no new danger of it', () => {
+    const differences = [createDifference('description', { from: 'a', to: 'b' })];
+    const adoption = { ...adopt('edgtcp_1'), differences };
+    const update = { ...adoption, action: 'update' as const };
+    expect(listMore(plan(adoption), plan(update))).toEqual([]);
+    const wide = {
+      ...update,
+      dangers: [{ group: 'access', danger: 'access-widened', path: 'ip_restriction' }],
+    } as const;
+    expect(listMore(plan(adoption), plan(wide))).toEqual([['update TCPEdge/a', false, 1]]);
+  });
+
+  it('accepts the delete of the old resource of a replace, as long as the old one is as approved', () => {
+    const desired = toNormal('AgentIngress/a', { domain: 'new.test' });
+    const replace = ingress('replace', { id: 'agin_1', spec: { domain: 'old.test' }, desired });
+    const toDelete = (domain: string) => ingress('delete', { id: 'agin_1', duplicateOf: 'agin_2', spec: { domain } });
+    expect(listMore(plan(replace), plan(toDelete('old.test')))).toEqual([]);
+    expect(listMore(plan(replace), plan(toDelete('other.test')))).toEqual([['delete AgentIngress/a@agin_1', true, 0]]);
+  });
+
+  it('accepts the creation that is left of a replace, whose dangers are those of a creation', () => {
+    const desired = toNormal('AgentIngress/a', { domain: 'new.test' });
+    const toDangers = (path: string) => [{ group: 'traffic', danger: 'new-values', path }] as const;
+    const replace = ingress('replace', { id: 'agin_1', spec: {}, desired, dangers: toDangers('domain') });
+    const create = createChange('AgentIngress/a', 'create', { desired, dangers: toDangers('ns_targets') });
+    const { more, less } = comparePlans(plan(replace), plan(create), NOTHING_LIVE);
+    expect([more, less]).toEqual([[], []]);
+  });
+
+  it('compares hidden values by the digests of the manifests', () => {
+    const approved = plan({ ...edgeWithBackend('bkdhr_1'), hiddenDigest: 'x' });
+    const withDigest = (digest: string) => ({ ...NOTHING_LIVE, hiddenDigests: new Map([['TCPEdge/a', [digest]]]) });
+    expect(listMore(approved, approved, withDigest('x'))).toEqual([]);
+    expect(listMore(approved, approved, withDigest('y'))).toEqual([['update TCPEdge/a', false, 1]]);
+  });
+
+  it.each([
+    ['that the approved plan creates and whose token was not delivered', {}, true],
+    ['whose token was delivered', { delivered: true }, false],
+    ['of another name', { name: 'b' }, false],
+    ['of another stack', { stack: 'other' }, false],
+  ])('takes the replacement of a credential for its creation again, and no other: %s', (_, parts, isSame) => {
+    const written = { stack: 'production', name: 'a', protect: false, delivered: false, fields: { acl: 'digest' } };
+    const desired = toNormal('Credential/a', {});
+    const create = createWrite('create', 'Credential/a', { mark: { ...written, user: '', pending: {} } });
+    const approved = createPlan({ changes: [createChange('Credential/a', 'create', { desired })], writes: [create] });
+    const live = { id: 'cr_1', spec: {}, mark: { ...written, ...parts } };
+    const resource = { ...live, kind: 'Credential', createdAt: '', markError: undefined, computed: {} };
+    const resources = new Map([['Credential', [resource]]]);
+    const { more } = comparePlans(approved, plan(createChange('Credential/a', 'replace', { live, desired })), {
+      ...NOTHING_LIVE,
+      live: { ...NOTHING_LIVE.live, resources },
+    });
+    expect(more.some(({ change }) => change.action === 'replace')).toBe(!isSame);
+  });
+
   const toMove = (from: string) =>
     createLiveChange('TCPEdge/a', 'update', {
       ...{ id: 'edgtcp_1', spec: { hostports: [from] }, desired: toNormal('TCPEdge/a', { hostports: ['c:3'] }) },
@@ -191,6 +299,15 @@ describe('comparePlans after an interrupted apply', () => {
 });
 
 describe('comparePlans shows both values', () => {
+  it('of what is no field', () => {
+    const certificate = (validForMs: number) =>
+      plan(createChange('SSHUserCertificate/a', 'create', { desired: {}, validForMs }));
+    const { more } = comparePlans(certificate(1), certificate(2));
+    expect(more.flatMap(({ fields }) => fields.map(({ difference, other }) => [difference.to, other]))).toEqual([
+      [2, { to: 1 }],
+    ]);
+  });
+
   it('of a field of a replace once', () => {
     const replace = (domain: string) =>
       plan(
@@ -274,5 +391,41 @@ describe('comparePlans lists as missing', () => {
     const { more, less } = comparePlans(plan(edgeWithBackend('bkdhr_1')), plan(removed));
     expect(more.map(({ isWhole }) => isWhole)).toEqual([true]);
     expect(less).toEqual([]);
+  });
+});
+
+describe('comparePlans says which side changed if only the later plan', () => {
+  const toUpdate = (origin: Difference['origin']) => ({
+    ...edgeWithBackend('bkdhr_1'),
+    differences: [createDifference('description', { from: 'a', to: 'b', origin })],
+  });
+  const unchanged = createLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_1' });
+  const toReplace = (differences: readonly Difference[]) => ({
+    ...toUpdate('drift'),
+    action: 'replace' as const,
+    differences,
+  });
+
+  it.each<[string, Change, Change | undefined, string]>([
+    ['has new values', toUpdate('manifest'), unchanged, 'manifests'],
+    ['sets values back', toUpdate('drift'), unchanged, 'live'],
+    ['does both', toUpdate('both'), unchanged, 'both'],
+    ['replaces for its age', toReplace([]), unchanged, 'live'],
+    ['replaces for new values', toReplace(toUpdate('manifest').differences), unchanged, 'manifests'],
+    [
+      'deletes what the approved plan does not know',
+      createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} }),
+      undefined,
+      'live',
+    ],
+    [
+      'deletes what has no manifest any more',
+      createLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: {} }),
+      unchanged,
+      'manifests',
+    ],
+  ])('%s', (_, later, earlier, side) => {
+    const { more } = comparePlans(plan(...(earlier === undefined ? [] : [earlier])), plan(later));
+    expect(more.map(({ changed }) => changed)).toEqual([side]);
   });
 });

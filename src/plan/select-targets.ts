@@ -110,7 +110,7 @@ function formatTargetRemedy(target: string, addresses: readonly string[]): strin
  * The addresses of the targets and of all resources to which they refer, directly or indirectly. `undefined` if there
  * are no targets: everything is selected.
  */
-export function findTargetClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
+function findTargetClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
   const wanted = new Set<string>(targets.map(stripDuplicateId));
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;

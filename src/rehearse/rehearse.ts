@@ -1,14 +1,11 @@
-import { stripDuplicateId, toAddress } from '../model/address.ts';
+import { stripDuplicateId } from '../model/address.ts';
 import { type Change, sendsNothing } from '../model/change.ts';
 import { listAddressesInCondition } from '../model/conditions.ts';
 import type { ApplyResult } from '../model/outcome.ts';
-import { isOwnedBy } from '../model/ownership.ts';
 import type { Plan } from '../model/plan.ts';
-import type { LiveResource } from '../model/state.ts';
 import { createChange } from '../plan/create-change.ts';
 import { decideChanges } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
-import { findTargetClosure } from '../plan/select-targets.ts';
 import { collectRehearsalFindings, listUnverifiedReferenceIds } from './findings.ts';
 import { addGapDangers } from './gaps.ts';
 import { tryPlan } from './trial.ts';
@@ -40,30 +37,12 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   };
 }
 
-/** Plans the addresses again that the plan changes. All others are unchanged in the copy. `input`: with what is live there. */
+/** Plans again, without what the plan leaves out. `input`: with what is live in the copy. */
 function listRemainingChanges(plan: Plan, input: PlanInput): readonly Change[] {
-  const touched = plan.changes.flatMap(({ action, address }) => (sendsNothing(action) ? [] : [address]));
   const leftOut = new Set([...listAddressesInCondition(plan, 'left-out')].map(stripDuplicateId));
-  return decideChanges(narrowInput(input, touched))
+  return decideChanges(input)
     .decisions.filter(({ action, pair }) => !sendsNothing(action) && !leftOut.has(pair.address))
     .map((decision) => createChange(decision));
-}
-
-/** Removes the stack's resources that are neither `touched` nor referred to by touched ones: they did not change. */
-function narrowInput(input: PlanInput, touched: readonly string[]): PlanInput {
-  const { desired, live } = input;
-  const addresses = findTargetClosure(desired, touched);
-  if (addresses === undefined) return input;
-  const isOther = (one: LiveResource): boolean =>
-    isOwnedBy(one, desired.stack.name) && !addresses.has(toAddress(one.kind, one.mark?.name ?? ''));
-  return {
-    ...input,
-    desired: { ...desired, resources: new Map([...desired.resources].filter(([address]) => addresses.has(address))) },
-    live: {
-      ...live,
-      resources: new Map([...live.resources].map(([kind, all]) => [kind, all.filter((one) => !isOther(one))])),
-    },
-  };
 }
 
 /** Counts the writes that fail on the copy because another stack of the run frees a value first, and what depends on them. */

@@ -112,7 +112,7 @@ describe('a rehearsal', () => {
     expect(exitCode).toBe(5);
     expect(readPlan(stdout)).toMatchObject({
       writes: 1,
-      rehearsal: { writes: 1, rejected: 1 },
+      rehearsal: { writes: 1, rejected: 1, remaining: 1 },
       findings: [],
       violations: [
         expect.stringMatching(

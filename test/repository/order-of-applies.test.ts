@@ -108,6 +108,9 @@ describe('stacks of one run that refer to each other', () => {
     expect(stdout).toMatch(
       /^warning.claimed-elsewhere.: TCPEdge\/own: hostports 1.tcp.example.net:20001 is claimed by/m,
     );
+    const { stacks } = JSON.parse((await workspace.edgewise('plan -R live --format json')).stdout);
+    const web = stacks.find(({ stack }: Record<string, string>) => stack === 'web');
+    expect(web.plan.rehearsal).toMatchObject({ rejected: 0, awaiting: 1 });
     workspace.recorder.take();
     expect(await applyAll(workspace, 1)).toEqual([0]);
     expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([

@@ -1,23 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { openStack } from '../../src/index.ts';
 import { InvariantError } from '../../src/model/errors.ts';
-import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { createAccount } from '../../src/stack/account.ts';
-import { createProcessHost } from '../../src/stack/process-host.ts';
 import { resolveServiceSettings } from '../../src/stack/settings.ts';
-import { createStack } from '../../src/stack/stack.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
-
-const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
-const host = { ...createProcessHost(), rehearse: rehearsePlan, env };
+import { createStackOfText, ENV, HOST } from './create-stack.ts';
 
 it('sends nothing but GETs outside of an apply, for every read', async () => {
   const { recorder } = await createWorkspace();
-  const manifests = [{ file: 'made.yaml', text: `${STACK}${toEdge('a', 20001)}` }];
-  const { desired: state } = await openStack({ manifests, env });
-  const settings = resolveServiceSettings({ env });
   let kept: Client | undefined;
   const attempts: Promise<unknown>[] = [];
   // Each read comes with an attempt to write by a client that was kept from an apply.
@@ -26,19 +17,11 @@ it('sends nothing but GETs outside of an apply, for every read', async () => {
     attempt?.catch(() => undefined);
     attempts.push(Promise.resolve(attempt));
   };
-  const account = createAccount({ settings, given: { transport: recorder.transport }, notices: { onRead } }, host);
+  const text = `${STACK}${toEdge('a', 20001)}`;
+  const { stack, account } = await createStackOfText(text, { transport: recorder.transport, notices: { onRead } });
   await account.write(async (client) => {
     kept = client;
   });
-  const parts = {
-    state,
-    settings,
-    diagnostics: [],
-    validateEdited: () => ({ state: undefined, diagnostics: [] }),
-    tokens: state.stack.tokens,
-    version: '1.0.0',
-  };
-  const stack = createStack(parts, account, host);
   for (const read of [stack.plan, stack.drift, stack.get, stack.export, async () => stack.accept({ all: true })]) {
     attempts.length = 0;
     await read();
@@ -55,8 +38,8 @@ it('gets no function that writes for a read, from a service or from the embedded
     ['embedded:', undefined],
   ] as const) {
     const account = createAccount(
-      { settings: resolveServiceSettings({ options: { baseUrl }, env }), given: { transport } },
-      host,
+      { settings: resolveServiceSettings({ options: { baseUrl }, env: ENV }), given: { transport } },
+      HOST,
     );
     const names = Object.keys(await account.open());
     expect(names.sort()).toEqual(['clockSkew', 'get', 'read']);

@@ -274,7 +274,8 @@ function createPlanner({ contents, account, host }: PlannerContext): Planner {
     await contents.refuseBesideOthers?.();
     const reader = await account.open();
     refuseSecretsInSinks(contents.tokens, host);
-    const restored = approved && restoreRedactedTexts(approved, [...state.resources.keys()], host.secrets);
+    const restored =
+      approved && restoreRedactedTexts(approved, [state.stack.name, ...state.resources.keys()], host.secrets);
     const made = await createCheckedLivePlan(reader, { ...createRequest(options), approved: restored });
     const { evidence } = made;
     const context = { ...host, signal: options.signal };

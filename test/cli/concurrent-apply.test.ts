@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describePipeline, readCiJobLinks } from '../../src/model/pipeline.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { sendByHand } from '../by-hand.ts';
+import { readOnlyStack } from '../results.ts';
 import type { CommandResult } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
@@ -59,12 +62,14 @@ describe('an apply beside another apply of the same stack', () => {
   });
 
   it('leaves nothing to do for another pipeline, whose saved plans stay valid', async () => {
-    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${EDGES}` });
     expect(await edgewise('apply --yes', { env: JOB })).toMatchObject({ exitCode: 0 });
     const metadata = server.snapshot().resources['TCPEdge']?.map((edge) => JSON.stringify(edge)) ?? [];
     expect(metadata.filter((text) => text.includes(BY))).toHaveLength(40);
     const env = { ...JOB, GITHUB_RUN_ID: '8' };
     expect(await edgewise('plan --detailed-exitcode -o plan.json', { env })).toMatchObject({ exitCode: 0 });
+    const plan = readOnlyStack(await readFile(join(folder, 'plan.json'), 'utf8'));
+    expect(plan.made.commit).toBe(JOB.GITHUB_SHA);
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 });

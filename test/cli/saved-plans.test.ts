@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import { changePlan } from '../results.ts';
 import { BASE_URL } from './fake-context.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest } from './workspace.ts';
 
 const ONE = `${STACK}${toEdge('a', 20001)}`;
 const APPLY = 'apply edgewise.yaml --approved plan.json --yes';
@@ -128,6 +128,41 @@ async function editPlan(folder: string, change: (plan: Plan) => unknown): Promis
   const file = join(folder, 'plan.json');
   await writeFile(file, changePlan(await readFile(file, 'utf8'), change));
 }
+
+describe('a saved plan with secrets', () => {
+  const config = { authorization: `Bearer \${secret:PIN}` };
+  const policy = { inbound: [{ actions: [{ type: 'forward-auth', config }] }] };
+  const SENDER = toManifest('TCPEdge', 'a', { policy });
+
+  it('is not applied without the value of a secret that it sends', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + SENDER });
+    const env = { EDGEWISE_SECRETS: 'PIN' };
+    expect(await edgewise('plan edgewise.yaml -o plan.json', { env })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(APPLY, { env })).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('TCPEdge/a needs the value of PIN'),
+    });
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('whose names contain the value of one is applied, and its rotation is done once', async () => {
+    const env = { PIN: '4711', EDGEWISE_SECRETS: 'PIN' };
+    const text = `${STACK.replace('test', 'test-4711')}spec: { tokens: { default: { directory: tokens } } }\n`;
+    const { edgewise, recorder, folder } = await createWorkspace({
+      'edgewise.yaml': text + toCredential('a-4711') + SENDER,
+    });
+    await edgewise('apply edgewise.yaml --yes', { env });
+    const rotate = '--rotate Credential/a-4711';
+    expect(await edgewise(`plan edgewise.yaml ${rotate} -o plan.json`, { env })).toMatchObject({ exitCode: 0 });
+    expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('4711');
+    recorder.take();
+    for (const methods of [['POST', 'PATCH', 'DELETE'], []]) {
+      const { exitCode, stdout } = await edgewise(`${APPLY} ${rotate}`, { env });
+      expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+      expect(recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]))).toEqual(methods);
+    }
+  });
+});
 
 describe('a saved plan with a take-over', () => {
   it('moves only the mark, and is done the second time', async () => {

@@ -26,6 +26,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     arguments: 'm.yaml',
     exitCode: 3,
   },
+  'a secret in a flag for the token sink': {
+    files: { 'm.yaml': STACK + toCredential('agent') },
+    arguments: 'm.yaml --token-directory key-of-the-account',
+    exitCode: 3,
+  },
   'two token sinks': {
     files: { 'm.yaml': STACK + toCredential('agent') },
     arguments: 'm.yaml --token-directory a --token-command ["b"]',

@@ -38,17 +38,19 @@ describe('the token sink of a document', () => {
     expect(await readdir(join(folder, 'shop/tokens'))).toEqual(['agent.token']);
   });
 
-  it('runs its commands in the folder of the Defaults that set them, and the plan names that folder', async () => {
+  it('runs its commands in the folder of the Defaults that set them, and the plan names that folder and what steers them', async () => {
     const { edgewise, folder } = await createWorkspace({
       'live/defaults.yaml': toDefaults(
         "{ command: [/bin/sh, -c, 'cat >delivered; pwd >where'], test: [/usr/bin/test, -f, defaults.yaml] }",
       ),
       'live/shop/edgewise.yaml': `${STACK}${CREDENTIAL}`,
     });
-    expect((await edgewise('plan live/shop --root .')).stdout).toContain(
-      '(in live, tested with /usr/bin/test -f defaults.yaml,',
-    );
-    const applied = await edgewise('apply live/shop --yes --root .');
+    const env = { VAULT_ADDR: 'https://vault.test' };
+    const { stdout } = await edgewise('plan live/shop --root .', { env });
+    expect(stdout).toContain('(in live, tested with /usr/bin/test -f defaults.yaml,');
+    expect(stdout).toContain('its token command gets VAULT_ADDR from the environment');
+    const applied = await edgewise('apply live/shop --yes --root .', { env });
+    expect(applied.stderr).toContain('The token commands get VAULT_ADDR from the environment');
     expect(applied, applied.stdout + applied.stderr).toMatchObject({ exitCode: 0 });
     expect((await readFile(join(folder, 'live/where'), 'utf8')).trim()).toMatch(/\/live$/);
     expect(await readFile(join(folder, 'live/delivered'), 'utf8')).not.toBe('');

@@ -105,6 +105,14 @@ describe('lint findings', () => {
     expect(stdout).toContain('\n1 warning: see below.\n');
   });
 
+  it('are those of the targets', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}${toCredential('other')}` });
+    const { stdout } = await edgewise('plan --token-directory tokens --target Credential/other');
+    expect(stdout.match(/unrestricted-access\W.*m\.yaml:\d+/g)).toEqual([
+      expect.stringMatching(/^unrestricted-access\]: .* \(m\.yaml:11$/),
+    ]);
+  });
+
   it('stand beside the change that causes them in every format, and are complete for programs', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
     const markdown = (await edgewise('plan --format markdown')).stdout;

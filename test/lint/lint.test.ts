@@ -354,7 +354,7 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
 describe('lint', () => {
   it.each(CASES)('finds %s in a %s, at its position, and not in a correct one', (rule, kind, ...texts) => {
     const [bad, marked, good] = texts;
-    expect(lint(kind, bad)).toMatchObject([{ code: rule, marked, message: expect.stringMatching(`^${kind}/it: `) }]);
+    expect(lint(kind, bad)).toMatchObject([{ code: rule, marked, message: expect.stringMatching(`^${kind}/it: \\S`) }]);
     expect(listFindings(kind, good)).toEqual([]);
   });
 

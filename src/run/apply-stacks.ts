@@ -65,7 +65,7 @@ async function prepare(run: Run): Promise<void> {
 
 /**
  * Plans every stack that nothing refuses once more, also one without writes: from the same manifests, and from what is live
- * now. Returns the stacks that end in another way than was shown.
+ * now. What the other stacks would do stays noted. Returns the stacks that end in another way than was shown.
  */
 async function planEachAgain(run: Run): Promise<readonly Session[]> {
   const shown = new Map(
@@ -73,7 +73,6 @@ async function planEachAgain(run: Run): Promise<readonly Session[]> {
       session.plan === undefined || findRefusal(session, run) !== undefined ? [] : [[session, session.plan]],
     ),
   );
-  run.planned.clear();
   for (const { opened } of shown.keys()) opened?.account.forget();
   await planEachSession({ ...run, sessions: [...shown.keys()] }, async (session) => {
     const { opened } = session;

@@ -17,8 +17,6 @@ export interface PlannedResources {
   readonly of: (account: string) => FindPlannedOutcome;
   /** The stacks that keep what another one may take back, and were planned before that one. */
   readonly awaiting: Set<StackFolder>;
-  /** Forgets all plans, before they are made once more. */
-  readonly clear: () => void;
 }
 
 interface AccountResources {
@@ -35,7 +33,6 @@ export function createPlannedResources(): PlannedResources {
     accounts.set(account, resources);
     return resources;
   };
-  const awaiting = new Set<StackFolder>();
   return {
     note: (account, plan) => {
       const known = getAccount(account);
@@ -46,11 +43,7 @@ export function createPlannedResources(): PlannedResources {
       const gone = liveId === undefined ? undefined : changedIds.get(liveId);
       return resources.get(toKey(reference)) ?? (gone === undefined ? undefined : { gone });
     },
-    awaiting,
-    clear: () => {
-      accounts.clear();
-      awaiting.clear();
-    },
+    awaiting: new Set(),
   };
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { InvalidManifests, openStack, parsePlan, StackError } from '../../src/index.ts';
+import { ApiError, InvalidManifests, openStack, parsePlan, StackError } from '../../src/index.ts';
 import { sendByHand } from '../by-hand.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
@@ -19,6 +19,8 @@ interface Case {
   readonly change?: (workspace: Workspace) => Promise<unknown>;
   /** What happens before the answer. */
   readonly beforeAnswer?: (workspace: Workspace) => Promise<unknown>;
+  /** Whether the service answers no read after the answer. */
+  readonly isUnreadable?: boolean;
   /** Default: yes. */
   readonly isDeclined?: boolean;
   readonly flags?: string;
@@ -81,6 +83,12 @@ const CASES: Readonly<Record<string, Case>> = {
     options: { policies: ['policy'] },
     beforeAnswer: ({ edgewise }) => edgewise('apply live/a --target TCPEdge/x --yes'),
     exitCode: EXIT.refused,
+    isAsked: true,
+  },
+  'a service that can not be read after the answer': {
+    files: EDGE,
+    isUnreadable: true,
+    exitCode: EXIT.failed,
     isAsked: true,
   },
   'an approved plan': { files: EDGE, isApproved: true, exitCode: 0, isAsked: true, writes: CREATED },
@@ -179,6 +187,7 @@ async function applyLine(
   workspace.recorder.take();
   const words = [`apply ${named}`, isApproved ? '--approved approved' : '', flags].filter((word) => word !== '');
   const { exitCode } = await workspace.edgewise(words.join(' '), {
+    transport: workspace.recorder.transport,
     answers: [one.isDeclined === true ? 'no' : 'yes'],
     onAsk: async () => {
       await answer();
@@ -206,16 +215,22 @@ async function applyInProgram(one: Case, workspace: Workspace, answer: Answer): 
   } catch (error) {
     if (error instanceof InvalidManifests) return EXIT.invalid;
     if (error instanceof StackError) return EXIT[error.reason];
+    if (error instanceof ApiError) return EXIT.failed;
     throw error;
   }
 }
 
 describe.each(Object.entries(CASES))('an apply with %s', (_, one) => {
   it.each(Object.entries(WAYS))('ends in the same way for %s', async (__, applyBy) => {
-    const workspace = await createWorkspace(one.files);
-    await one.prepare?.(workspace);
+    const created = await createWorkspace(one.files);
     const writes: string[] = [];
     let isAsked = false;
+    const transport = async (request: Request): Promise<Response> =>
+      isAsked && one.isUnreadable === true && request.method === 'GET'
+        ? new Response('{}', { status: 400 })
+        : created.recorder.transport(request);
+    const workspace = { ...created, recorder: { ...created.recorder, transport } };
+    await one.prepare?.(workspace);
     const exitCode = await applyBy(one, workspace, async () => {
       isAsked = true;
       writes.push(...listWrites(workspace));
@@ -230,5 +245,69 @@ describe.each(Object.entries(CASES))('an apply with %s', (_, one) => {
       isAsked: asks,
       writes: sent,
     });
+  });
+});
+
+describe('an apply of several stacks with a question', () => {
+  /** A stack that prunes an edge and creates one, and one that creates another. Returns what is written after `beforeAnswer`. */
+  async function applyBoth(
+    more: Readonly<Record<string, string>>,
+    beforeAnswer: string,
+  ): Promise<{ readonly stdout: string; readonly stderr: string; readonly writes: readonly string[] }> {
+    const rest = toStack('a') + toEdge('stays', 20_009);
+    const workspace = await createWorkspace({ [MANIFEST]: rest + toEdge('gone', 20_001) });
+    await apply(workspace);
+    await workspace.write({
+      [MANIFEST]: rest + toEdge('x', 20_002),
+      'live/b/edgewise.yaml': toStack('b') + toEdge('y', 20_003),
+      ...more,
+    });
+    const { stdout, stderr } = await workspace.edgewise('apply -R live', {
+      answers: ['yes'],
+      onAsk: async () => {
+        await workspace.edgewise(beforeAnswer);
+        workspace.recorder.take();
+      },
+    });
+    return { stdout, stderr, writes: listWrites(workspace) };
+  }
+
+  it('applies the others if another run has done everything of one', async () => {
+    const { stderr, writes } = await applyBoth({}, 'apply live/a --allow-deletes --yes');
+    expect(writes).toEqual(['POST /edges/tcp']);
+    expect(stderr).toContain('[1/1] b: create TCPEdge/y');
+  });
+
+  it('finds what a refused stack would rename, and applies the others', async () => {
+    const toPool = (name: string, more: object = {}): string => toManifest('WeightedBackend', name, {}, more);
+    const toUser = (pool: string): string =>
+      toManifest('External', 'pool', { stack: 'a', resource: `WeightedBackend/${pool}` }) +
+      toManifest('TCPEdge', 'user', { backend: { backend_id: 'External/pool' } });
+    const guarded = toStack('a', { guard: { max_deletes: 0 } });
+    const workspace = await createWorkspace({
+      [MANIFEST]: guarded + toPool('old') + toEdge('gone', 20_001),
+      'live/b/edgewise.yaml': toStack('b') + toUser('old'),
+    });
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    await workspace.write({
+      [MANIFEST]: guarded + toPool('new', { lifecycle: { renamed_from: 'old' } }),
+      'live/b/edgewise.yaml': toStack('b') + toUser('new'),
+      'live/c/edgewise.yaml': toStack('c') + toEdge('y', 20_003),
+    });
+    workspace.recorder.take();
+    const { exitCode } = await workspace.edgewise('apply -R live', { answers: ['yes'] });
+    expect({ exitCode, writes: listWrites(workspace) }).toEqual({
+      exitCode: EXIT.refused,
+      writes: ['POST /edges/tcp'],
+    });
+  });
+
+  it('writes nothing, and shows the plan, if another run leaves of one only what is kept', async () => {
+    const { stdout, writes } = await applyBoth(
+      { 'live/c/edgewise.yaml': toStack('c'), 'live/c/pool.yaml': '}{' },
+      'apply live/a --target TCPEdge/x --yes',
+    );
+    expect(writes).toEqual([]);
+    expect(stdout.match(/warning.kept-prune.: TCPEdge\/gone/g)).toHaveLength(2);
   });
 });

@@ -75,7 +75,7 @@ async function findShown(deletes: readonly Write[], { client, signal }: DeleteCh
     const listed = await tryToRead(async () => {
       const all = await client.list(getKind(kind), undefined, signal);
       return new Set(all.map(({ id }) => id));
-    });
+    }, signal);
     for (const write of writes) {
       if (typeof listed === 'string') found.set(write, listed);
       else if (listed.has(write.ids?.id ?? '')) found.set(write, 'still lists the resource');
@@ -83,7 +83,7 @@ async function findShown(deletes: readonly Write[], { client, signal }: DeleteCh
   });
   const reads = (modules ?? []).map(async (write) => {
     const { path } = createWriteRequestLine(write);
-    const module = await tryToRead(() => client.readModule(path));
+    const module = await tryToRead(() => client.readModule(path), signal);
     if (module !== null) found.set(write, typeof module === 'string' ? module : describeModule(module));
   });
   await Promise.all([...lists, ...reads]);
@@ -94,12 +94,12 @@ function describeModule({ enabled }: JsonObject): string {
   return enabled === false ? 'only disabled the module' : 'still shows the module';
 }
 
-/** What is not read is not known to be deleted. */
-async function tryToRead<T>(read: () => Promise<T>): Promise<T | string> {
+/** What is not read is not known to be deleted. A read that waits for its turn rejects after an interrupt. */
+async function tryToRead<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | string> {
   try {
     return await read();
   } catch (error) {
-    if (!isExternalError(error)) throw error;
+    if (!isExternalError(error) && error !== signal.reason) throw error;
     return `it is unknown whether it took effect: ${getErrorMessage(error)}`;
   }
 }

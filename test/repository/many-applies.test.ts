@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-code.ts';
 import { createWorkspace, toCredential, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { listWrites, toRepository, toStack } from './tree.ts';
 
@@ -146,6 +147,24 @@ describe('applies of many stacks', () => {
     expect(stdout).toMatch(/^ops .* 1 failed$/m);
     expect(stdout).toMatch(/^net .* Not applied: it depends on ops, which did not succeed$/m);
     for (const other of ['bar', 'shop']) expect(stdout).toMatch(new RegExp(`^${other} .* 1 write applied$`, 'm'));
+  });
+
+  it.each(['create', 'delete'])('show the error of a stack that is no failure of the service: %s', async (action) => {
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a') + toEdge('gone', 20_001) + toEdge('stays', 20_002),
+    });
+    await edgewise('apply live/a --yes');
+    await write({
+      'live/a/edgewise.yaml': toStack('a') + toEdge('stays', 20_002),
+      'live/b/edgewise.yaml': toStack('b') + toEdge('new', 20_003),
+    });
+    const { stdout, exitCode } = await edgewise('apply -R live --yes', {
+      onWrite: (text) => {
+        if (/^\[\d/.test(text) && text.includes(action)) throw new Error('no space left for the progress');
+      },
+    });
+    expect(exitCode).toBe(EXIT.bug);
+    expect(stdout).toContain('no space left for the progress');
   });
 
   it('destroy the named stacks, and no others', async () => {

@@ -192,6 +192,36 @@ describe('a stack of the library', () => {
     await expect(stack.plan({ signal: abort.signal })).rejects.toThrow('enough');
   });
 
+  it('says what was deleted if it is stopped while the check of that waits for the rate limit', async () => {
+    const kinds = `${STACK}spec: { kinds: [TCPEdge] }\n`;
+    const workspace = await createWorkspace({ 'edgewise.yaml': kinds + toEdge('c', 20003) + toEdge('d', 20004) });
+    await workspace.edgewise('apply --yes');
+    await workspace.write({ 'edgewise.yaml': kinds + toEdge('c', 20003) });
+    const abort = new AbortController();
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method === 'DELETE') setTimeout(() => abort.abort(), 20);
+      return workspace.recorder.transport(request);
+    };
+    // One request reads, and one deletes.
+    const stack = await openStack(toOptions(workspace, { transport, rateLimit: '2/60s' }));
+    const { outcomes, interrupted } = await stack.apply(await stack.plan(), {
+      allowDeletes: true,
+      signal: abort.signal,
+    });
+    expect({ ends: outcomes.map(({ outcome }) => outcome), interrupted }).toEqual({
+      ends: ['applied'],
+      interrupted: true,
+    });
+  });
+
+  it('rejects with an error of what listens to the events', async () => {
+    const stack = await openStack(toOptions(await createWorkspace({ 'edgewise.yaml': STACK + toEdge('c', 20003) })));
+    const onEvent = (): void => {
+      throw new Error('a mistake of the program');
+    };
+    await expect(stack.apply(await stack.plan(), { onEvent })).rejects.toThrow('a mistake of the program');
+  });
+
   it('applies a saved plan if nothing changed, and refuses it otherwise', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     const stack = await openStack(toOptions(workspace));

@@ -32,12 +32,16 @@ export interface StackFolder {
   readonly adopts: ReadonlyMap<string, Address>;
 }
 
-/** Whether two stacks may own the same resources: they have one name and one service. A stack without one is at any. */
+/** Whether two stacks may own the same resources: they have one name, and may share a service. Symmetrical. */
 export function mayBeSameStack(
   one: Pick<StackFolder, 'name' | 'serviceId'>,
   other: Pick<StackFolder, 'name' | 'serviceId'>,
 ): boolean {
-  if (one.name !== other.name) return false;
+  return one.name === other.name && mayShareService(one, other);
+}
+
+/** Whether two stacks may be at one service. A stack without one is at any. Symmetrical. */
+export function mayShareService(one: Pick<StackFolder, 'serviceId'>, other: Pick<StackFolder, 'serviceId'>): boolean {
   return one.serviceId === undefined || other.serviceId === undefined || one.serviceId === other.serviceId;
 }
 

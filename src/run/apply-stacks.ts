@@ -3,13 +3,13 @@ import type { Client } from '../client/client.ts';
 import { assertDefined } from '../model/errors.ts';
 import { type Outcome, SERVICE_STOPS } from '../model/outcome.ts';
 import { isIncomplete, type Plan } from '../model/plan.ts';
-import type { StackFolder } from '../model/stack-tree.ts';
+import { mayShareService, type StackFolder } from '../model/stack-tree.ts';
 import { StackError } from '../model/user-errors.ts';
 import { isDelete } from '../model/write.ts';
 import type { Account } from '../stack/account.ts';
 import type { ApplyRunOptions } from '../stack/stack.ts';
 import { listDependencies, orderStacks } from './order-stacks.ts';
-import { dividePlans, formatPruneCommand, isPrune, mayShareService, type Passes, type PassStep } from './passes.ts';
+import { dividePlans, formatPruneCommand, isPrune, type Passes, type PassStep } from './passes.ts';
 import { findRefusal, listReady, notePlan, planEachSession, type Run, type Session } from './session.ts';
 
 /** What a user sees and says of an apply. */

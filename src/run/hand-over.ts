@@ -4,6 +4,7 @@ import type { Address } from '../model/address.ts';
 import {
   type ClaimingStack,
   mayBeSameStack,
+  mayShareService,
   type OtherStacks,
   type StackFolder,
   type StackTree,
@@ -70,7 +71,7 @@ export function createOtherStacks(folder: StackFolder, listStacks: () => readonl
     has: (name) => listOthers().some((one) => mayBeSameStack(one, { name, serviceId })),
     listClaiming: (owner, address) =>
       listOthers().flatMap(({ folder: place, ...one }): readonly ClaimingStack[] => {
-        if (!mayBeSameStack({ ...one, name: '' }, { name: '', serviceId })) return [];
+        if (!mayShareService(one, folder)) return [];
         const by = findReason(one, owner, address);
         return by === undefined ? [] : [{ stack: one.name, folder: place, by }];
       }),

@@ -1,6 +1,6 @@
-import type { StackFolder } from '../model/stack-tree.ts';
+import { mayShareService, type StackFolder } from '../model/stack-tree.ts';
 import type { KeptPrunes } from '../plan/plan-input.ts';
-import { formatPruneCommand, isPrune, mayShareService } from './passes.ts';
+import { formatPruneCommand, isPrune } from './passes.ts';
 import { describeRefusal, findRefusal, forEachSession, type Run, type Session } from './session.ts';
 
 /**

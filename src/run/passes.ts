@@ -57,11 +57,6 @@ export function formatPruneCommand({ folder }: StackFolder): string {
   return `edgewise apply ${quoteForShell(escapePath(folder))}`;
 }
 
-/** Whether two stacks are at one service. A stack without a base URL may be at any. */
-export function mayShareService({ serviceId }: StackFolder, folder: StackFolder): boolean {
-  return serviceId === undefined || serviceId === folder.serviceId;
-}
-
 function listLateWrites(plan: Plan): ReadonlySet<Write> {
   const claims = listAddressesInCondition(plan, 'awaiting');
   const late = new Map<string, Write>();

@@ -382,8 +382,8 @@ export const BROKEN_PROMISES = {
     title: 'never end with an empty plan and a token that does not work: the second runs %s the creation of the first',
   },
   'a run prunes beside an unknown stack': {
-    file: 'src/run/passes.ts',
-    from: 'return serviceId === undefined || serviceId === folder.serviceId;',
+    file: 'src/model/stack-tree.ts',
+    from: 'return one.serviceId === undefined || other.serviceId === undefined || one.serviceId === other.serviceId;',
     to: 'return false;',
     test: 'repository/hand-over',
     title: 'keeps the resource if the new stack %s',

@@ -66,8 +66,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     failingTests: ['repository/cross-stack-references'],
   },
   'a run prunes a resource that an unreadable stack takes over': {
-    file: 'src/run/passes.ts',
-    from: 'return serviceId === undefined || serviceId === folder.serviceId;',
+    file: 'src/model/stack-tree.ts',
+    from: 'return one.serviceId === undefined || other.serviceId === undefined || one.serviceId === other.serviceId;',
     to: 'return false;',
     noticedAs: /which is not its own/,
     needsSeveral: true,

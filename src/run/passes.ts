@@ -47,9 +47,9 @@ export function isPrune({ mode, changes }: Pick<Plan, 'mode' | 'changes'>): (wri
     ),
   );
   const old = new Set(changes.flatMap((change) => (isRetirement(change) ? [change.live?.id] : [])));
-  const isPruned = ({ address, duplicateOf, ids }: Write) =>
-    pruned.has(address) && (duplicateOf === undefined || old.has(ids?.id));
-  return (write) => mode !== 'release' && isDelete(write) && isPruned(write);
+  // The only write of such a change is its delete.
+  return ({ address, duplicateOf, ids }) =>
+    mode !== 'release' && pruned.has(address) && (duplicateOf === undefined || old.has(ids?.id));
 }
 
 /** The command that applies a stack alone, which then prunes. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
 import { sendByHand } from '../by-hand.ts';
+import { NOW } from '../cli/fake-context.ts';
 import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
 import { listWrites, toStack } from '../repository/tree.ts';
 
@@ -65,6 +67,49 @@ describe('a run in which a stack cannot be read', () => {
     const { stdout } = await edgewise('apply -R live --approved plans --yes');
     expect(stdout).toContain('so does TCPEdge/y of the stack b');
     expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('writes nothing of a stack that is not as approved, whatever it keeps', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/c/edgewise.yaml': toStack('c') });
+    const { edgewise, write } = workspace;
+    await edgewise('apply -R live --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_001) });
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/a/more.yaml': toEdge('y', 20_003), 'live/c/pool.yaml': '}{' });
+    workspace.recorder.take();
+    const { stdout } = await edgewise('apply -R live --approved plans --yes');
+    expect(stdout).toMatch(/^The plan is not the same as plans\/a\.json: /m);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('asks nothing after an interrupt while it plans a stack again', async () => {
+    const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
+    const user = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBackend/pool' } });
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a') + pool + user + toEdge('gone', 20_002),
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({ 'live/a/edgewise.yaml': toStack('a') + pool + user, 'live/b/pool.yaml': '}{' });
+    let interrupt = (): void => undefined;
+    // No list has the pool, so that it is read for each plan.
+    let plans = 0;
+    const transport: Transport = async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/backends/weighted') return Response.json({ backends: [], next_page_uri: null });
+      if (pathname.startsWith('/backends/weighted/')) plans += 1;
+      if (plans === 2) interrupt();
+      return workspace.recorder.transport(request);
+    };
+    const { exitCode, stdout, stderr } = await workspace.edgewise('apply -R live --allow-deletes', {
+      transport,
+      answers: ['yes'],
+      onListen: (listener) => {
+        interrupt = listener;
+      },
+    });
+    expect({ exitCode, stdout, plans }).toEqual({ exitCode: 130, stdout: '', plans: 2 });
+    expect(stderr).not.toContain('yes');
   });
 
   it('refuses what depends on a stack that is not as approved at first, and is with what it keeps', async () => {
@@ -185,6 +230,14 @@ describe('a run in which a stack cannot be read', () => {
   });
 });
 
+/** A service that rejects each request of this method whose path ends so. */
+function refuse({ recorder }: Workspace, method: string, path: string): Transport {
+  return async (request) =>
+    request.method === method && new URL(request.url).pathname.endsWith(path)
+      ? new Response('{}', { status: 400 })
+      : recorder.transport(request);
+}
+
 describe('a run in which a stack fails', () => {
   it('keeps the resources that the others would prune in the last pass, and names the stack and the command', async () => {
     const workspace = await createWorkspace({ ...A, 'live/b/edgewise.yaml': toStack('b') });
@@ -201,6 +254,90 @@ describe('a run in which a stack fails', () => {
     expect(stdout).toContain(
       'kept in this run: live/b failed, and might take it over. To delete it now: edgewise apply live/a',
     );
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('keeps an old credential that is due with the one that replaced it', async () => {
+    const sink = { tokens: { default: { directory: 'tokens/{stack}' } } };
+    const agent = toManifest('Credential', 'agent', {}, { lifecycle: { keep_old_for: '1h' } });
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a', sink) + agent,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.edgewise('apply live/a --yes --rotate Credential/agent');
+    expect(listIds(workspace, 'Credential')).toHaveLength(2);
+    await workspace.write({ 'live/a/edgewise.yaml': toStack('a', sink), 'live/b/edge.yaml': toEdge('new', 20_005) });
+    workspace.recorder.take();
+    const { stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes', {
+      transport: refuse(workspace, 'POST', '/edges/tcp'),
+      now: () => new Date(NOW.getTime() + 7_200_000),
+    });
+    expect(stdout.match(/kept in this run: live\/b failed/g)).toHaveLength(2);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('still deletes a duplicate of what is kept', async () => {
+    const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': toStack('a') + pool,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    const [{ metadata } = {}] = workspace.server.snapshot().resources['WeightedBackend'] ?? [];
+    await sendByHand(workspace, 'POST', '/backends/weighted', { backends: { bkdhr_a: 1 }, metadata });
+    const [, copy] = listIds(workspace, 'WeightedBackend');
+    await workspace.write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edge.yaml': toEdge('new', 20_005) });
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes --allow-deletes', {
+      transport: refuse(workspace, 'POST', '/edges/tcp'),
+    });
+    expect(listWrites(workspace)).toEqual([`DELETE /backends/weighted/${copy}`]);
+  });
+
+  it('still prunes beside a delete that failed, because that takes nothing over', async () => {
+    const workspace = await createWorkspace({
+      ...A,
+      'live/b/edgewise.yaml': toStack('b') + toEdge('y', 20_003),
+    });
+    await workspace.edgewise('apply -R live --yes');
+    const live = workspace.server.snapshot().resources['TCPEdge'] ?? [];
+    const [gone, y] = [20_002, 20_003].map(
+      (port) => live.find((one) => JSON.stringify(one).includes(`${port}`))?.['id'],
+    );
+    await workspace.write({
+      'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_001),
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    workspace.recorder.take();
+    const { exitCode } = await workspace.edgewise('apply -R live --yes --allow-deletes', {
+      transport: refuse(workspace, 'DELETE', `/${gone}`),
+    });
+    expect(exitCode).toBe(1);
+    expect(listWrites(workspace)).toEqual([`DELETE /edges/tcp/${y}`]);
+  });
+
+  it('prunes nothing and applies no dependent beside a stack that lacks a secret', async () => {
+    const toPool = (weight: number): string => toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: weight } });
+    const external = toManifest('External', 'y', { stack: 'b', resource: 'TCPEdge/y' });
+    const workspace = await createWorkspace({
+      ...A,
+      'live/b/edgewise.yaml': toStack('b') + toManifest('TCPEdge', 'y', {}),
+      'live/c/edgewise.yaml': toStack('c') + external + toPool(1),
+    });
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    const action = { type: 'add-headers', config: { token: '$' + '{secret:TOKEN}' } };
+    await workspace.write({
+      'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_001),
+      'live/b/edgewise.yaml': toStack('b') + toManifest('TCPEdge', 'y', { policy: { inbound: { actions: [action] } } }),
+      'live/c/edgewise.yaml': toStack('c') + external + toPool(2),
+    });
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('TCPEdge/y needs the value of TOKEN');
+    expect(stdout).toContain('Not applied: it depends on b, which did not succeed.');
+    expect(stdout).toContain('kept in this run: live/b failed, and might take it over.');
     expect(listWrites(workspace)).toEqual([]);
   });
 

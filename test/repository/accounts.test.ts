@@ -62,6 +62,8 @@ describe('stacks in several accounts of one service', () => {
     const reads = accounts.takeKeys();
     expect(reads).toHaveLength(2 * alone);
     expect(reads.filter((key) => key === KEYS.EDGEWISE_API_KEY_ONE)).toHaveLength(alone);
+    // Accounts are read side by side.
+    expect(reads.indexOf(KEYS.EDGEWISE_API_KEY_TWO)).toBeLessThan(reads.lastIndexOf(KEYS.EDGEWISE_API_KEY_ONE));
     expect((await accounts.edgewise('apply -R live --yes', { env })).exitCode).toBe(0);
     expect(await accounts.listNames(KEYS.EDGEWISE_API_KEY_ONE)).toEqual(['first', 'third']);
     expect(await accounts.listNames(KEYS.EDGEWISE_API_KEY_TWO)).toEqual(['second']);

@@ -55,6 +55,19 @@ describe('a reference to another stack', () => {
     expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('does not count on what a plan with an error would create', async () => {
+    const { edgewise } = await createWorkspace({
+      ...TWO,
+      'live/network/pool.yaml': toPool('pool') + toManifest('Credential', 'without-sink', {}),
+    });
+    expect(await edgewise('plan -R live')).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining(
+        'help: The stack network is part of this run: correct what stopped it, or the name.',
+      ),
+    });
+  });
+
   it('is removed before its target is deleted', async () => {
     const workspace = await createWorkspace(TWO);
     await workspace.edgewise('apply -R live --yes');

@@ -121,6 +121,30 @@ describe('stacks of one run that refer to each other', () => {
     ]);
   });
 
+  it('pass on a value of a resource whose replacement waits for a third one', async () => {
+    const toIngress = (name: string, domain: string): string => toManifest('AgentIngress', name, { domain });
+    const workspace = await createWorkspace(
+      toFiles({ net: '', ops: toIngress('moves', 'ops.example.com'), web: toIngress('gone', 'web.example.com') }),
+    );
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    workspace.recorder.take();
+    await workspace.write(
+      toFiles({
+        net: toIngress('new', 'ops.example.com'),
+        ops: toIngress('moves', 'web.example.com'),
+        web: toPool('x'),
+      }),
+    );
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+$/, ''))).toEqual([
+      'POST /backends/weighted',
+      'DELETE /agent_ingresses/agin',
+      'POST /agent',
+      'DELETE /agent_ingresses/agin',
+      'POST /agent',
+    ]);
+  });
+
   it('continue if others form a circle: only these stop, and their dependents', async () => {
     const workspace = await createWorkspace({
       ...toFiles({

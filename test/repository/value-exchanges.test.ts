@@ -97,6 +97,13 @@ describe('stacks that exchange unique values', () => {
     expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('are refused at the field that claims the value', async () => {
+    const { edgewise } = await createSwap();
+    const { stdout } = await edgewise('plan -R live --format github');
+    const column = edge('x', 2).split('\n')[1]?.indexOf('["1.tcp') ?? 0;
+    expect(stdout).toContain(`file=live/a/edgewise.yaml,line=3,col=${column + 1},title=edgewise%3A value-exchange`);
+  });
+
   it('are refused if their plans were approved', async () => {
     const { edgewise } = await createSwap();
     expect((await edgewise('plan -R live -o plans')).exitCode).toBe(5);

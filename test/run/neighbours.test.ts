@@ -40,6 +40,12 @@ describe('a stack that was copied without a new name', () => {
     expect(await plan()).toBe(0);
   });
 
+  it.each(['', 'http://b'])('is refused without a service, and at one with a short URL: "%s"', async (url) => {
+    const { edgewise } = await createWorkspace({ 'live/prod/edgewise.yaml': PROD, 'live/qa/edgewise.yaml': COPY });
+    const { exitCode, stderr } = await edgewise('validate live/qa', { env: { EDGEWISE_BASE_URL: url } });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringContaining('both define a stack shop') });
+  });
+
   it('is refused in a submodule, and accepted in a linked worktree', async () => {
     const { edgewise, write } = await createWorkspace({ '.git/HEAD': '', 'live/prod/edgewise.yaml': PROD });
     const plan = async (): Promise<number> => (await edgewise('plan live/prod')).exitCode;
@@ -66,7 +72,7 @@ describe('a stack that was copied without a new name', () => {
 });
 
 describe('a stack beside an unreadable Stack document', () => {
-  it('is applied with a warning, and without one if a variable decides its name', async () => {
+  it('is applied with a warning, and without one if a variable decides its name, or it is of another tool', async () => {
     const workspace = await createWorkspace({
       'live/prod/edgewise.yaml': PROD,
       'live/broken/edgewise.yaml': 'kind: Stack\nmetadata: {\n',
@@ -75,7 +81,9 @@ describe('a stack beside an unreadable Stack document', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^warning\[duplicate-stack\]: live\/broken\/edgewise.yaml seems to contain a Stack/m);
     expect(listWrites(workspace)).toHaveLength(2);
-    await workspace.write({ 'live/broken/edgewise.yaml': toStack('$' + '{env:NAME}') });
-    expect((await workspace.edgewise('plan live/prod')).stdout).not.toContain('duplicate-stack');
+    for (const text of [toStack('$' + '{env:NAME}'), 'apiVersion: example.com/v1\nkind: Stack\n']) {
+      await workspace.write({ 'live/broken/edgewise.yaml': text });
+      expect((await workspace.edgewise('plan live/prod')).stdout).not.toContain('duplicate-stack');
+    }
   });
 });

@@ -24,6 +24,8 @@ export interface FakeForge {
   readonly requests: string[];
   /** The user that GraphQL returns. Absent: none. */
   viewer?: { readonly login: string };
+  /** Where GraphQL redirects to. Absent: nowhere. */
+  leadsTo?: string;
   /** The jobs of the pipeline 5 of GitLab, oldest first. */
   readonly jobs: { readonly id: number; readonly name: string }[];
   /** The runs of every workflow of GitHub, newest first. */
@@ -122,7 +124,8 @@ export async function startFakeForge(): Promise<FakeForge> {
       return send(200, { login: author, id: author.length, username: author });
     }
     if (route === 'POST /graphql') {
-      const { viewer } = standIn;
+      const { viewer, leadsTo } = standIn;
+      if (leadsTo !== undefined) return send(302, {}, { location: leadsTo });
       return viewer === undefined ? send(403, { message: 'Forbidden' }) : send(200, { data: { viewer } });
     }
     const isAsked = (member: JsonObject): boolean =>

@@ -175,6 +175,17 @@ describe('a report that cannot be posted', () => {
     expect(result.stderr).not.toContain('secret-that-is-wrong');
   });
 
+  it('is not posted in the name of another account if the forge leads to another origin when it is asked for its own', async () => {
+    const { edgewise } = await createReports();
+    forge.leadsTo = 'https://other.test/graphql';
+    const result = await edgewise('post plan.md', { env: createGitHubEnvironment(WORKFLOW_TOKEN) });
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('names a page at https://other.test'),
+    });
+    expect(forge.comments).toEqual([]);
+  });
+
   it('is retried if the forge fails for a moment', async () => {
     const { edgewise } = await createReports();
     forge.failures = 1;

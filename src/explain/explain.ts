@@ -182,14 +182,6 @@ function listFieldNames(): readonly string[] {
  * table and not from the schema.
  */
 function listFieldPaths(kind: string): readonly (readonly string[])[] {
-  const paths = FIELD_PATHS.get(kind) ?? findFieldPaths(kind);
-  FIELD_PATHS.set(kind, paths);
-  return paths;
-}
-
-const FIELD_PATHS = new Map<string, readonly (readonly string[])[]>();
-
-function findFieldPaths(kind: string): readonly (readonly string[])[] {
   const table = findKind(kind);
   const inSchema = listSchemaPaths(kind);
   if (table === undefined)

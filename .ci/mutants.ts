@@ -203,7 +203,7 @@ async function findKiller(checkout: string, { mutant, rooms, call }: DrawnMutant
       (call === undefined
         ? ((await test(['--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS)) ??
           (await test(NPM_TEST, ALL_MS)))
-        : await test(INSTALLED, ALL_MS));
+        : await test(EVERY_COMMAND, ALL_MS));
     if (found !== undefined) return { test: found, isInAll: false };
     const all = values.all ? await test(TEST_ALL, ALL_MS) : undefined;
     return all === undefined ? undefined : { test: all, isInAll: true };
@@ -268,6 +268,11 @@ async function failsToBuild(checkout: string): Promise<boolean> {
 const VITEST = 'node_modules/vitest/vitest.mjs';
 const INSTALLED = ['--project', 'installed'];
 const NPM_TEST = ['--project', 'fast', ...INSTALLED];
+/** The installed program, with a start of each command. */
+const EVERY_COMMAND = [
+  ...INSTALLED,
+  ...['--project', 'journeys', 'test/installed/', 'test/environments/every-command.test.ts'],
+];
 /** The projects of `npm run test:all` that need no program beside Node, and break nothing themselves. */
 const TEST_ALL = ['laws', 'invented-kinds', 'attacks', 'documents', 'journeys', 'load'].flatMap((name) => [
   '--project',

@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { PROJECT } from '../installed/sandbox.ts';
 import { runTool } from '../pipelines/tools.ts';
-import { PROJECT } from './sandbox.ts';
 
 /** What the page on the library says of types, type-checked and run with the installed package. */
 

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
+import { ANSWERS, describeQuestions, ENV } from '../installed/questions.ts';
+import { describeAtTerminal } from '../installed/requirements.ts';
+import { createSandbox, runAtTerminal } from '../installed/sandbox.ts';
 import { toStack } from '../repository/tree.ts';
 import { readOnlyStack } from '../results.ts';
-import { ANSWERS, describeQuestions, ENV } from './questions.ts';
-import { describeAtTerminal } from './requirements.ts';
-import { createSandbox, runAtTerminal } from './sandbox.ts';
 
-/** One question gets every answer, the others a yes, which runs what follows the question. `test/environments` has the rest. */
+/** One question gets every answer, the others a yes, which runs what follows the question. `every-answer.test.ts` has the rest. */
 describeQuestions((line) => (line === 'edgewise apply one' ? ANSWERS : ANSWERS.filter(({ name }) => name === 'yes')));
 
 describeAtTerminal('an apply', () => {

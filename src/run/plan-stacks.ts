@@ -65,6 +65,7 @@ export async function planStacks(run: PlanningRun, { options, open, findApproval
     const isApproved = session.comparison === undefined || isSamePlan(session.comparison);
     await plan(session, isApproved ? undefined : findApproval(session.folder));
   });
+  noteBlockedDependents(run); // what was planned again may be refused now, or ready
 }
 
 /** What approves nothing is an empty plan: then everything that the new plan does is not approved. */

@@ -129,35 +129,51 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
-  it('goes on beside a stack that would prune, if the service fails when that one is planned again', async () => {
+  describe('and the service fails when one that would prune is planned again', () => {
     const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
     const used = `${toStack('a')}${pool}${toManifest('TCPEdge', 'x', { backend: { backend_id: 'WeightedBackend/pool' } })}`;
-    const workspace = await createWorkspace({
-      'live/a/edgewise.yaml': used + toEdge('gone', 20_002),
-      'live/b/edgewise.yaml': toStack('b'),
+
+    /** Runs a command on the stack that would prune, one that cannot be read, and the stack c. */
+    async function runBeside(c: string, line: string) {
+      const workspace = await createWorkspace({
+        'live/a/edgewise.yaml': used + toEdge('gone', 20_002),
+        'live/b/edgewise.yaml': toStack('b'),
+      });
+      await workspace.edgewise('apply -R live --yes');
+      await workspace.write({
+        'live/a/edgewise.yaml': used,
+        'live/b/pool.yaml': '}{',
+        'live/c/edgewise.yaml': toStack('c') + c,
+      });
+      // No list has the pool, so that it is read for each plan: of a, of c, and of a once more.
+      let plans = 0;
+      const transport = async (request: Request): Promise<Response> => {
+        const { pathname } = new URL(request.url);
+        if (pathname === '/backends/weighted') return Response.json({ backends: [], next_page_uri: null });
+        if (pathname.startsWith('/backends/weighted/')) plans += 1;
+        if (plans > 2 && pathname.startsWith('/backends/weighted/'))
+          return Response.json({ msg: 'no more pools' }, { status: 400 });
+        return workspace.recorder.transport(request);
+      };
+      workspace.recorder.take();
+      const { exitCode, stdout } = await workspace.edgewise(`${line} -R live --allow-deletes`, { transport });
+      return { exitCode, stdout, writes: listWrites(workspace) };
+    }
+
+    it('goes on with the others', async () => {
+      const { exitCode, stdout, writes } = await runBeside(toEdge('new', 20_005), 'apply --yes');
+      expect(exitCode).toBe(1);
+      expect(stdout).toMatch(/^── a\n.*no more pools/m);
+      expect(stdout).toMatch(/^3 stacks below live\. .*2 failed or refused\.$/m);
+      expect(writes).toEqual(['POST /edges/tcp']);
     });
-    await workspace.edgewise('apply -R live --yes');
-    await workspace.write({
-      'live/a/edgewise.yaml': used,
-      'live/b/pool.yaml': '}{',
-      'live/c/edgewise.yaml': `${toStack('c')}${toEdge('new', 20_005)}`,
+
+    it('says that what depends on it is not applied', async () => {
+      const external = toManifest('External', 'pool', { stack: 'a', resource: 'WeightedBackend/pool' });
+      const user = toManifest('TCPEdge', 'user', { backend: { backend_id: 'External/pool' } });
+      const { stdout } = await runBeside(external + user, 'plan');
+      expect(stdout).toContain('The stack c is not applied in this run: it depends on live/a, which cannot be planned');
     });
-    // No list has the pool, so that it is read for each plan: of a, of c, and of a once more.
-    let plans = 0;
-    const transport = async (request: Request): Promise<Response> => {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/backends/weighted') return Response.json({ backends: [], next_page_uri: null });
-      if (pathname.startsWith('/backends/weighted/')) plans += 1;
-      if (plans > 2 && pathname.startsWith('/backends/weighted/'))
-        return Response.json({ msg: 'no more pools' }, { status: 400 });
-      return workspace.recorder.transport(request);
-    };
-    workspace.recorder.take();
-    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes', { transport });
-    expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^── a\n.*no more pools/m);
-    expect(stdout).toMatch(/^3 stacks below live\. .*2 failed or refused\.$/m);
-    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
   });
 
   it('prunes if that stack is at another service', async () => {

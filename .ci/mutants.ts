@@ -20,7 +20,7 @@ import { type CallMutant, openCallMutants } from './call-mutants.ts';
 import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
 import { writeSwitches } from './mutant-switches.ts';
 import { copyCheckout } from './pack.ts';
-import { fails, type Reach, type ReachingTest, recordReach, tryMutants } from './switched-tests.ts';
+import { failsOnlyWith, type Reach, type ReachingTest, recordReach, tryMutants } from './switched-tests.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
@@ -239,7 +239,7 @@ async function tryCalls(
     await tryMutants(checkout, tests, tell);
   }
   for (const [index, { files }] of reach.entries())
-    if (!noticed.has(index) && files.length > 0 && (await fails(checkout, index, files)))
+    if (!noticed.has(index) && files.length > 0 && (await failsOnlyWith(checkout, index, files)))
       tell(index, `what ${files.join(', ')} import or set up`);
 }
 

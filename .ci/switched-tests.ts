@@ -124,9 +124,20 @@ function listCurrent(
   });
 }
 
-/** Runs test files with one mutant from the start of the process. Returns whether one of them failed. */
-export async function fails(checkout: string, index: number, files: readonly string[]): Promise<boolean> {
-  const child = startTests(checkout, { [ACTIVE_VARIABLE]: String(index) }, ['--bail=1', ...files]);
+/**
+ * Runs test files with one mutant from the start of the process and, if one of them fails, without it. Returns whether only
+ * the mutant makes them fail.
+ */
+export async function failsOnlyWith(checkout: string, index: number, files: readonly string[]): Promise<boolean> {
+  return (await fails(checkout, { [ACTIVE_VARIABLE]: String(index) }, files)) && !(await fails(checkout, {}, files));
+}
+
+async function fails(
+  checkout: string,
+  env: Readonly<Record<string, string>>,
+  files: readonly string[],
+): Promise<boolean> {
+  const child = startTests(checkout, env, ['--bail=1', ...files]);
   const timer = setTimeout(() => endAll(child), 10 * MOST_MS);
   await once(child, 'exit');
   clearTimeout(timer);

@@ -135,7 +135,7 @@ function nameOf(test: RunnerTask): string {
 }
 
 function getSwitches(): Switches {
-  const shared: { mutantSwitches?: Switches } = globalThis;
+  const shared: typeof globalThis & { mutantSwitches?: Switches } = globalThis;
   shared.mutantSwitches ??= { active: undefined, reached: new Set() };
   return shared.mutantSwitches;
 }

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
@@ -38,6 +40,18 @@ const OF_EVERY_KIND = [
   'test/report/redact.test.ts',
 ];
 
+const ROOT = new URL('..', import.meta.url).pathname;
+
+/** Tests that select typical cases, for `npm test`. `laws` repeats them with all cases, and `journeys` those of the installed program. */
+const OF_ALL_CASES = globSync('test/*/*.test.ts', { cwd: ROOT }).filter((file) =>
+  readFileSync(join(ROOT, file), 'utf8').includes("from '../cases.ts';"),
+);
+
+function listOfAllCases(project: string): readonly string[] {
+  if (project !== 'laws' && project !== 'journeys') return [];
+  return OF_ALL_CASES.filter((file) => file.startsWith('test/installed/') === (project === 'journeys'));
+}
+
 /** The file for the results as JSON, which a program counts. */
 const results = process.env['EDGEWISE_TEST_RESULTS'];
 
@@ -74,7 +88,7 @@ const toPattern = (folders: readonly string[]) => folders.map((folder) => `test/
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: ROOT,
     setupFiles: ['test/setup.ts'],
     env: { EDGEWISE_BIN: program },
     // Long enough for a busy machine: only a test that hangs fails.
@@ -110,7 +124,8 @@ export default defineConfig({
         plugins: [withBrokenSource(broken)],
         test: {
           name,
-          include: toPattern(folders),
+          include: [...toPattern(folders), ...listOfAllCases(name)],
+          env: { EDGEWISE_BIN: program, EDGEWISE_CASES: 'all' },
           setupFiles: PROPERTIES,
           ...(name === 'journeys' && { globalSetup: INSTALL }),
         },

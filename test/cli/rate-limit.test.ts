@@ -98,13 +98,14 @@ describe('a rate limit', () => {
   });
 
   it('is 120/60s by default, and none for the embedded server or on a loopback address', async () => {
-    const { edgewise } = await createWorkspace({ 'edgewise.yaml': MANY });
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK });
     const read = async (words: string) => readOnlyStack((await edgewise(`plan --format json ${words}`)).stdout);
     expect((await read('')).settings.rateLimit).toBe('120/60s');
     for (const url of ['embedded:', ...LOOPBACK])
       expect([url, (await read(`--base-url ${url}`)).settings.rateLimit]).toEqual([url, 'none']);
     for (const url of ELSEWHERE)
       expect([url, (await read(`--base-url ${url}`)).settings.rateLimit]).toEqual([url, '120/60s']);
+    await write({ 'edgewise.yaml': MANY });
     expect((await read('--rate-limit 30/60s')).requests).toMatchObject({ apply: 60, leastMs: 60_000 });
   });
 

@@ -7,6 +7,7 @@ import { splitMetadata } from '../../src/model/mark.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { sendByHand } from '../by-hand.ts';
+import { selectFirst, selectTypical } from '../cases.ts';
 import { listWrites } from '../repository/tree.ts';
 import { readOnlyStack } from '../results.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
@@ -167,7 +168,7 @@ describe.each(WIDER_CREDENTIALS)('a first credential that comes back with %s', (
   });
 });
 
-describe.each(WIDER_CERTIFICATES)('a first certificate that comes back with %s', (_, values) => {
+describe.each(selectFirst(WIDER_CERTIFICATES))('a first certificate that comes back with %s', (_, values) => {
   it('is deleted at once, and the plan says that each try issues one', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': SSH_CERTIFICATE.manifest() });
     const edgewise = atService(workspace, SSH_CERTIFICATE, { ...values });
@@ -186,29 +187,34 @@ describe.each(WIDER_CERTIFICATES)('a first certificate that comes back with %s',
   });
 });
 
-describe.each([
+const WIDER = [
   ...WIDER_CREDENTIALS.map(([name, values]) => ({ name, values, subject: CREDENTIAL })),
   ...WIDER_CERTIFICATES.map(([name, values]) => ({ name, values, subject: SSH_CERTIFICATE })),
-])('a $subject.kind that replaces another and comes back with $name', ({ values, subject }) => {
-  it('is deleted at once: the other one stays, and its mark records the refusal', async () => {
-    const workspace = await createWorkspace({ 'edgewise.yaml': subject.manifest() });
-    await workspace.edgewise('apply --yes');
-    const [before] = listLive(workspace, subject);
-    const token = subject === CREDENTIAL && (await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8'));
-    listWrites(workspace);
-    const edgewise = atService(workspace, subject, { ...values });
-    expect((await edgewise(`apply --yes --rotate ${subject.address}`)).exitCode).toBe(1);
-    expect(listWrites(workspace).map((write) => write.split(' ')[0])).toEqual(['POST', 'DELETE', 'PATCH']);
-    const live = listLive(workspace, subject);
-    expect(live.map(({ id }) => id)).toEqual([before?.['id']]);
-    expect(readMark(live[0])?.refused).toMatchObject({ asked: expect.any(String) });
-    expect(readMark(live[0])?.refused?.record).toBeUndefined();
-    if (token !== false) expect(await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8')).toBe(token);
-    expect((await edgewise('get')).stdout).toContain(String(before?.['id']));
-    expect((await edgewise('apply --yes')).exitCode).toBe(0);
-    expect(listWrites(workspace)).toEqual([]);
-  });
-});
+];
+
+describe.each(selectTypical(WIDER, 'subject'))(
+  'a $subject.kind that replaces another and comes back with $name',
+  ({ values, subject }) => {
+    it('is deleted at once: the other one stays, and its mark records the refusal', async () => {
+      const workspace = await createWorkspace({ 'edgewise.yaml': subject.manifest() });
+      await workspace.edgewise('apply --yes');
+      const [before] = listLive(workspace, subject);
+      const token = subject === CREDENTIAL && (await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8'));
+      listWrites(workspace);
+      const edgewise = atService(workspace, subject, { ...values });
+      expect((await edgewise(`apply --yes --rotate ${subject.address}`)).exitCode).toBe(1);
+      expect(listWrites(workspace).map((write) => write.split(' ')[0])).toEqual(['POST', 'DELETE', 'PATCH']);
+      const live = listLive(workspace, subject);
+      expect(live.map(({ id }) => id)).toEqual([before?.['id']]);
+      expect(readMark(live[0])?.refused).toMatchObject({ asked: expect.any(String) });
+      expect(readMark(live[0])?.refused?.record).toBeUndefined();
+      if (token !== false) expect(await readFile(join(workspace.folder, 'tokens/agent.token'), 'utf8')).toBe(token);
+      expect((await edgewise('get')).stdout).toContain(String(before?.['id']));
+      expect((await edgewise('apply --yes')).exitCode).toBe(0);
+      expect(listWrites(workspace)).toEqual([]);
+    });
+  },
+);
 
 it('does not call an id unchecked that a withheld replacement would have sent', async () => {
   const workspace = await createWorkspace({ 'edgewise.yaml': SSH_CERTIFICATE.manifest() });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openStack, type Transport } from '../../src/index.ts';
+import { selectTypical } from '../cases.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
@@ -62,7 +63,7 @@ describe('a token folder in a repository', () => {
   const OPEN =
     'The token of Credential/agent would be written to m/tokens/agent.token, in a folder that git does not ignore';
 
-  it.each([
+  const OPENING: readonly (readonly [ignored: string, lines: string])[] = [
     ['nothing', ''],
     ['the file alone', 'agent.token\n'],
     ['files by their ending', '*.token\n'],
@@ -72,12 +73,17 @@ describe('a token folder in a repository', () => {
     ['the folder, and includes it again', '/m/tokens/\n!/m/tokens/\n'],
     ['everything, and includes the folder again', '*\n!/m/\n!/m/tokens/\n'],
     ['each file but the next', '/m/tokens/*\n!/m/tokens/agent.token.[2-9]\n!/m/tokens/.agent.token.[1-9a-f]*\n'],
-  ])('is refused if git ignores %s, before it exists and after', async (_, ignored) => {
-    const workspace = await createRepository({ '.gitignore': ignored });
-    await expectRefused(workspace, OPEN);
-    await mkdir(join(workspace.folder, 'm/tokens'), { mode: 0o700 });
-    await expectRefused(workspace, OPEN);
-  });
+  ];
+  const cases = OPENING.flatMap(([ignored, lines]) => ['before', 'after'].map((when) => ({ ignored, lines, when })));
+
+  it.each(selectTypical(cases, 'ignored', 'when'))(
+    'is refused if git ignores $ignored, $when it exists',
+    async ({ lines, when }) => {
+      const workspace = await createRepository({ '.gitignore': lines });
+      if (when === 'after') await mkdir(join(workspace.folder, 'm/tokens'), { mode: 0o700 });
+      await expectRefused(workspace, OPEN);
+    },
+  );
 
   it('is refused if git ignores a made-up id only', async () => {
     const workspace = await createRepository({

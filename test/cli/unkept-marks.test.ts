@@ -7,8 +7,8 @@ import { WEIGHTED_BACKEND } from '../../src/kinds/tables/weighted-backend.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { sendByHand } from '../by-hand.ts';
+import { selectTypical } from '../cases.ts';
 import { toStack } from '../repository/tree.ts';
-import { HAS_ALL_TRIES } from '../tries.ts';
 import { CREATED_KINDS, createStackOf, toId, toJsonObject } from './creations.ts';
 import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
 
@@ -65,20 +65,27 @@ function listIds({ server }: Workspace, { name }: Kind): readonly string[] {
   return (server.snapshot().resources[name] ?? []).map(({ id }) => String(id));
 }
 
-describe.each(CREATED_KINDS)('a service that does not keep the mark of a resource of the kind %s', (_, kind) => {
-  it.each(HABITS)('gets it back if it %s, four times', async (__, habit) => {
-    const workspace = await createStackOf(kind);
-    const before = listIds(workspace, kind);
-    const transport = withHabit(workspace, habit);
-    for (const run of [1, 2, 3, 4]) {
-      const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
-      expect({ run, exitCode }).toEqual({ run, exitCode: 1 });
-      expect(stdout).toContain('which this run created, was then deleted');
-      expect(stdout).toContain(UNMANAGEABLE);
-      expect(listIds(workspace, kind)).toEqual(before);
-    }
-    if (kind.oneTimeFields.length > 0) expect(await readdir(join(workspace.folder, 'tokens'))).toEqual([]);
-  });
+const TAKEN_BACK = CREATED_KINDS.flatMap(([name, kind]) =>
+  HABITS.map(([title, habit]) => ({ name, kind, title, habit })),
+);
+
+describe('a service that does not keep the mark of a resource', () => {
+  it.each(selectTypical(TAKEN_BACK, 'name', 'title'))(
+    'gets it back if it $title, four times: $name',
+    async ({ kind, habit }) => {
+      const workspace = await createStackOf(kind);
+      const before = listIds(workspace, kind);
+      const transport = withHabit(workspace, habit);
+      for (const run of [1, 2, 3, 4]) {
+        const { exitCode, stdout } = await workspace.edgewise('apply --yes', { transport });
+        expect({ run, exitCode }).toEqual({ run, exitCode: 1 });
+        expect(stdout).toContain('which this run created, was then deleted');
+        expect(stdout).toContain(UNMANAGEABLE);
+        expect(listIds(workspace, kind)).toEqual(before);
+      }
+      if (kind.oneTimeFields.length > 0) expect(await readdir(join(workspace.folder, 'tokens'))).toEqual([]);
+    },
+  );
 });
 
 /** Answers each DELETE with an error. */
@@ -131,21 +138,14 @@ const EDITS = [
   ['changes its description before each', CHANGES_DESCRIPTION],
 ] as const;
 
-/** One of several cases, the next one at each turn. Every night: all of them. */
-function selectByTurn<T>(cases: readonly T[], turn: number): readonly T[] {
-  return HAS_ALL_TRIES ? cases : cases.slice(turn % cases.length).slice(0, 1);
-}
-
 /** A new resource of each kind that cannot be taken back, by each service, and whose manifest stays or is edited. */
-const LEFT = CREATED_KINDS.flatMap(([name, kind], at) => {
+const LEFT = CREATED_KINDS.flatMap(([name, kind]) => {
   const edits = EDITS.filter(([, how]) => how !== CHANGES_DESCRIPTION || kind.uniqueFields.length > 0);
-  return UNTAKEN.flatMap(([habit, one], index) =>
-    selectByTurn(edits, at + index).map(([title, how]) => ({ name, kind, title, how, habit, one })),
-  );
+  return UNTAKEN.flatMap(([habit, one]) => edits.map(([title, how]) => ({ name, kind, title, how, habit, one })));
 });
 
 describe('what cannot be taken back', () => {
-  it.each(LEFT)(
+  it.each(selectTypical(LEFT, 'name', 'habit', 'title'))(
     'is named by each later plan: $name, by a service that $habit, of a manifest that $title',
     async (row) => {
       const { kind, how, one } = row;
@@ -166,7 +166,13 @@ describe('what cannot be taken back', () => {
     },
   );
 
-  it.each(CREATED_KINDS.flatMap(([name, kind]) => [403, 409, 500].map((status) => ({ name, kind, status }))))(
+  it.each(
+    selectTypical(
+      CREATED_KINDS.flatMap(([name, kind]) => [403, 409, 500].map((status) => ({ name, kind, status }))),
+      'name',
+      'status',
+    ),
+  )(
     'is said to be there, and to have lost its mark: $name, if its DELETE is answered with $status',
     async ({ kind, status }) => {
       const workspace = await createStackOf(kind);
@@ -377,16 +383,16 @@ function listUnmarked({ server }: Workspace, { name }: Kind): readonly JsonObjec
   return all.filter(({ id, metadata }) => !String(id).endsWith('aaa') && (metadata ?? '') === '');
 }
 
-const FOUR_APPLIES = CREATED_KINDS.flatMap(([name, kind], at) =>
-  EDITS.flatMap(([title, how], index) => {
+const FOUR_APPLIES = CREATED_KINDS.flatMap(([name, kind]) =>
+  EDITS.flatMap(([title, how]) => {
     const isNew = how === CHANGES_DESCRIPTION && kind.uniqueFields.length === 0;
     const refusals = isNew ? [false] : [false, true];
-    return selectByTurn(refusals, at + index).map((isRefused) => ({ name, kind, title, how, isRefused }));
+    return refusals.map((isRefused) => ({ name, kind, title, how, isRefused }));
   }),
 );
 
 describe('a service that drops the mark of a resource when it is updated', () => {
-  it.each(FOUR_APPLIES)(
+  it.each(selectTypical(FOUR_APPLIES, 'name', 'title', 'isRefused'))(
     'has one of it without a mark after four applies of a manifest that $title: $name, deletes refused: $isRefused',
     async ({ kind, how, isRefused }) => {
       const workspace = await createStackOf(kind);
@@ -424,20 +430,32 @@ describe('a resource that lost its mark', () => {
   });
 });
 
-describe.each([
+const DROPPING: readonly (readonly [string, Habit])[] = [
   ['when it is updated', DROPS_AT_UPDATE],
   ['when it is updated, but for its beginning', CUTS_AT_UPDATE],
   ['when it is created', { store: () => '' }],
-] as const)('a rotation at a service that begins to drop the mark of a credential %s', (_, habit) => {
-  it.each([
-    ['with fields', STAYS, false],
-    ['with fields, that refuses deletes', STAYS, true],
-    ['with fields that change, but for its description', KEEPS_DESCRIPTION, false],
-    ['with fields that change, but for its description, that refuses deletes', KEEPS_DESCRIPTION, true],
-    ['without fields', () => ({}), false],
-  ])(
-    'leaves one more than there was after four applies, %s, and the next plan names both',
-    async (__, how, isRefused) => {
+];
+
+const ROTATED: readonly (readonly [string, Edit, boolean])[] = [
+  ['with fields', STAYS, false],
+  ['with fields, that refuses deletes', STAYS, true],
+  ['with fields that change, but for its description', KEEPS_DESCRIPTION, false],
+  ['with fields that change, but for its description, that refuses deletes', KEEPS_DESCRIPTION, true],
+  ['without fields', () => ({}), false],
+];
+
+describe('a rotation at a service that begins to drop the mark of a credential', () => {
+  it.each(
+    selectTypical(
+      DROPPING.flatMap(([when, habit]) =>
+        ROTATED.map(([title, how, isRefused]) => ({ when, habit, title, how, isRefused })),
+      ),
+      'when',
+      'title',
+    ),
+  )(
+    'leaves one more than there was after four applies, $title, $when, and the next plan names both',
+    async ({ habit, how, isRefused }) => {
       const workspace = await createStackOf(CREDENTIAL);
       const spec = how(CREDENTIAL, 1);
       await edit(workspace, CREDENTIAL, spec);

@@ -297,15 +297,17 @@ const BARE = ['found', 'kept', 'held', 'given', 'known', 'stated', 'left'];
 describe('names within files', () => {
   const api = new API({ cwd: resolve('.') });
   let project: Project | undefined;
+  let namesOfFiles: readonly (readonly [file: string, names: readonly LocalName[]])[] = [];
   beforeAll(() => {
     [project] = api.updateSnapshot({ openProjects: [resolve('tsconfig.json')] }).getProjects();
+    namesOfFiles = globSync('src/**/*.ts').map((file) => {
+      const source = project?.program.getSourceFile(resolve(file));
+      return [file, source === undefined ? [] : listLocalNames(source)];
+    });
   }, LONG.timeout);
   afterAll(() => api.close());
 
-  const listNames = (file: string): readonly LocalName[] => {
-    const source = project?.program.getSourceFile(resolve(file));
-    return source === undefined ? [] : listLocalNames(source);
-  };
+  const listAllNames = () => namesOfFiles.flatMap(([, names]) => names.map(({ name }) => name.text));
 
   /** The type of a name, without what does not change its meaning. */
   const formatType = (name: Identifier): string => {
@@ -317,7 +319,7 @@ describe('names within files', () => {
   };
 
   it('have no ruled-out word', () => {
-    const names = new Set(globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ name }) => name.text)));
+    const names = new Set(listAllNames());
     expect(names.size).toBeGreaterThan(5000);
     // git, HTML and Terraform have attributes.
     const isRuledOut = (name: string) => findRuledOut(toWords(name).replace(/\battributes?\b/gi, '')).length > 0;
@@ -327,7 +329,7 @@ describe('names within files', () => {
   it('have the word owner for stacks only, and each exception is used', () => {
     const schemas = globSync('schemas/**/*.json').map((file): unknown => JSON.parse(readFileSync(file, 'utf8')));
     const names = new Set([
-      ...globSync('src/**/*.ts').flatMap((file) => listNames(file).map(({ name }) => name.text)),
+      ...listAllNames(),
       ...NAMES_OF_SOURCES.flatMap(({ exported, members }) => [...exported, ...members]),
       ...listSchemaNames(schemas),
     ]);
@@ -340,8 +342,7 @@ describe('names within files', () => {
     name.text === 'left' && names.some((other) => other.name.text === 'right' && other.within === within);
 
   it('have one meaning in a file if they are a bare participle', () => {
-    const found = globSync('src/**/*.ts').flatMap((file) => {
-      const names = listNames(file);
+    const found = namesOfFiles.flatMap(([file, names]) => {
       return BARE.flatMap((word) => {
         const uses = names.filter(({ name }) => name.text === word);
         const meanings = new Set(uses.map((use) => (isOfPair(use, names) ? 'one of two sides' : formatType(use.name))));

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PLAN_FORMAT } from '../../src/model/plan.ts';
+import { selectFirst } from '../cases.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { toStack } from '../repository/tree.ts';
 import { readOnlyStack } from '../results.ts';
@@ -131,10 +132,13 @@ describe('an output that accepts nothing', () => {
     }
   });
 
-  it.each(['2> /dev/full', '2>&-', '2< /dev/null'])('does not change the result: %s', async (redirection) => {
-    const { exitCode, stdout } = await runLine(createSandbox(FILES, ENV), `edgewise plan ${redirection}`);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
-  });
+  it.each(selectFirst(['2> /dev/full', '2>&-', '2< /dev/null']))(
+    'does not change the result: %s',
+    async (redirection) => {
+      const { exitCode, stdout } = await runLine(createSandbox(FILES, ENV), `edgewise plan ${redirection}`);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('1 to create') });
+    },
+  );
 
   it('is treated as one without a reader if it is closed', async () => {
     const sandbox = createSandbox(FILES, ENV);
@@ -144,13 +148,16 @@ describe('an output that accepts nothing', () => {
 });
 
 describe('an input that provides nothing', () => {
-  it.each(['0> file', '<&-', '< .', '< /dev/null'])('is a mistake of the user: %s', async (redirection) => {
-    const { exitCode, stderr } = await runLine(createSandbox(FILES, ENV), `edgewise plan - ${redirection}`);
-    expect(stderr).toMatch(
-      /^error\[(file-unreadable|file-unreadable)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
-    );
-    expect(exitCode).toBe(3);
-  });
+  it.each(selectFirst(['< .', '0> file', '<&-', '< /dev/null']))(
+    'is a mistake of the user: %s',
+    async (redirection) => {
+      const { exitCode, stderr } = await runLine(createSandbox(FILES, ENV), `edgewise plan - ${redirection}`);
+      expect(stderr).toMatch(
+        /^error\[(file-unreadable|file-unreadable)\]: <stdin> (is empty|cannot be read: .*)\n {2}help: /,
+      );
+      expect(exitCode).toBe(3);
+    },
+  );
 });
 
 it('names a working folder that the user may not read, with a remedy', async () => {

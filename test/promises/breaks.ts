@@ -162,7 +162,7 @@ export const BROKEN_PROMISES = {
     from: 'return first === undefined ? [] : [describeNotIgnored(folder, first, place)];',
     to: 'return first === undefined ? [] : [];',
     test: 'cli/tokens-in-git',
-    title: 'is refused if git ignores %s, before it exists and after',
+    title: 'is refused if git ignores $ignored, $when it exists',
   },
   'a left-out field is unknown although other responses show it': {
     file: 'src/kinds/observed-response-fields.ts',
@@ -577,7 +577,7 @@ export const BROKEN_PROMISES = {
     from: 'if (!hasMarkOf(live, write.mark)) return takeBackUnmarked(made, describeUnkeptMark(live), recording);',
     to: 'if (!hasMarkOf(live, write.mark)) return { message: describeUnkeptMark(live) };',
     test: 'cli/unkept-marks',
-    title: 'gets it back if it %s, four times',
+    title: 'gets it back if it $title, four times: $name',
   },
   'another is created beside a lost one': {
     file: 'src/plan/warnings.ts',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { type FormatName, loadReportRenderer } from '../../src/report/formats.ts';
 import type { TextStyleOptions } from '../../src/report/report.ts';
+import { selectTypical } from '../cases.ts';
 import { expectPrintable, FORMAT_CHECKS } from './format-checks.ts';
 import {
   expectOwnLinesOfDiagnostics,
@@ -53,11 +54,24 @@ describe.each([...TRICKS, TRICKS.join(' ')])('user text such as %j', (trick) => 
   });
 });
 
-describe.each(Object.entries(REPORTS))('a report of the sort %s', (_, report) => {
-  test.each(Object.entries(FORMAT_CHECKS))('stays a valid document of %s with any user text', async (name, check) => {
-    const render = await loadReportRenderer(name as FormatName); // Object.entries forgets the keys' type
-    for (const [index, trick] of [...TRICKS, TRICKS.join(' ')].entries())
-      check(render(withText(report, trick), toFormatOptions(trick, index % 2 === 0)));
+const REPORTS_WITH_TEXTS = Object.keys(REPORTS).flatMap((sort) =>
+  Object.keys(FORMAT_CHECKS).flatMap((format) =>
+    [...TRICKS, TRICKS.join(' ')].map((text, index) => ({
+      ...{ sort, format, text, index },
+      ...{ written: `${sort} ${format}`, told: `${sort} ${index}`, escaped: `${format} ${index}` },
+    })),
+  ),
+);
+
+/** Each sort of report in each format and with each text, and each text in each format. */
+const TYPICAL = selectTypical(REPORTS_WITH_TEXTS, 'written', 'told', 'escaped');
+
+describe.each(Object.entries(REPORTS))('a report of the sort %s', (sort, report) => {
+  test.each(Object.entries(FORMAT_CHECKS))('stays a valid document of %s with any user text', async (format, check) => {
+    const render = await loadReportRenderer(format as FormatName); // Object.entries forgets the keys' type
+    const rows = TYPICAL.filter((row) => row.sort === sort && row.format === format);
+    expect(rows).not.toEqual([]);
+    for (const { text, index } of rows) check(render(withText(report, text), toFormatOptions(text, index % 2 === 0)));
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sendByHand } from '../by-hand.ts';
+import { selectFirst } from '../cases.ts';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { hideVersion } from '../hide-version.ts';
 import { readPage } from '../report/html-tree.ts';
@@ -175,11 +176,11 @@ describe('plans of many stacks', () => {
     expect(stdout).not.toMatch(/<iframe|(?:src|href)="https?:/);
   });
 
-  it('are one comment of at most 65,536 characters for 200 stacks', async () => {
-    const { edgewise } = await createWorkspace(toRepository(200));
+  it.each(selectFirst([120, 200]))('are one comment of at most 65,536 characters for %d stacks', async (count) => {
+    const { edgewise } = await createWorkspace(toRepository(count));
     const { stdout } = await edgewise('plan -R live --format markdown');
     expect(stdout.length).toBeLessThanOrEqual(65_536);
-    for (let index = 0; index < 200; index += 1)
+    for (let index = 0; index < count; index += 1)
       expect(stdout).toContain(`| live/s${String(index).padStart(2, '0')} |`);
     expect(stdout).toContain('Left out: ');
   });

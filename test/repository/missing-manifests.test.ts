@@ -3,6 +3,7 @@ import { existsSync, lchownSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selectFirst, selectTypical } from '../cases.ts';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { requireOrSkip } from '../needs.ts';
 import { commitAll, git, listWrites, toStack } from './tree.ts';
@@ -250,17 +251,22 @@ describe('git', () => {
   });
 });
 
-describe.each([
+const COLLIDING: readonly (readonly [form: string, first: string, second: string])[] = [
   ['case', 'live/web/shop.yaml', 'live/web/Shop.yaml'],
   ['the case of an extension', 'live/web/shop.yaml', 'live/web/shop.YAML'],
   ['the case of a folder', 'live/web/eu/shop.yaml', 'live/web/EU/shop.yaml'],
   ['the form of Unicode', 'live/web/gr\u00fcn.yaml', 'live/web/gru\u0308n.yaml'],
   ['the case of a letter that folds to two', 'live/web/stra\u00dfe.yaml', 'live/web/STRASSE.yaml'],
-])('two tracked manifests whose names differ only in %s', (_, first, second) => {
-  const files = { [first]: toEdge('first', 20_011), [second]: toEdge('second', 20_012) };
+];
 
-  it('are a warning of validate, of one stack and of many', async () => {
-    const { edgewise, folder } = await createApplied(files);
+describe('two tracked manifests whose names differ only', () => {
+  const toFiles = (first: string, second: string) => ({
+    [first]: toEdge('first', 20_011),
+    [second]: toEdge('second', 20_012),
+  });
+
+  it.each(COLLIDING)('in %s are a warning of validate, of one stack and of many', async (_, first, second) => {
+    const { edgewise, folder } = await createApplied(toFiles(first, second));
     for (const line of ['validate live/web', 'validate -R live']) {
       const { exitCode, stdout } = await edgewise(line);
       expect(stdout.match(/warning\[colliding-names\]/g)).toHaveLength(1);
@@ -272,9 +278,13 @@ describe.each([
     expect((await edgewise('validate live/web')).stdout).not.toContain('colliding-names');
   });
 
-  it.each([first, second])(
-    'refuse a plan that deletes while %s is missing, until it is removed from git',
-    async (gone) => {
+  const missing = COLLIDING.flatMap(([form, first, second]) =>
+    [first, second].map((gone, index) => ({ form, files: toFiles(first, second), gone, index })),
+  );
+
+  it.each(selectTypical(missing, 'form', 'index'))(
+    'in $form refuse a plan that deletes while $gone is missing, until it is removed from git',
+    async ({ files, gone }) => {
       const workspace = await createApplied(files);
       await rm(join(workspace.folder, gone));
       await expectRefused(workspace, `${gone} is in git, but not checked out`, {
@@ -285,11 +295,14 @@ describe.each([
     },
   );
 
-  it('refuse no plan while both are there, if a third one was removed', async () => {
-    const workspace = await createApplied(files);
-    await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
-    await expectDeleted(workspace);
-  });
+  it.each(selectFirst(COLLIDING))(
+    'in %s refuse no plan while both are there, if a third one was removed',
+    async (_, first, second) => {
+      const workspace = await createApplied(toFiles(first, second));
+      await rm(join(workspace.folder, 'live/web/more/edge.yaml'));
+      await expectDeleted(workspace);
+    },
+  );
 });
 
 it('names that differ in more than case are no warning, and neither are files that are not read', async () => {

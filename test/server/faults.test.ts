@@ -4,6 +4,7 @@ import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { type Transport, toTransport } from '../../src/model/transport.ts';
 import { type FaultLogEntry, listen, parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
 import { createHeaders } from '../by-hand.ts';
+import { selectFirst } from '../cases.ts';
 import { type Call, getList, getObject, getText } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
@@ -61,10 +62,29 @@ async function countEdges({ call }: FaultyServer): Promise<number> {
   return getList((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
 }
 
-describe.each([
+const REACHES: readonly (readonly [string, Reach])[] = [
   ['in memory', inMemory],
   ['over a socket', overSocket],
-])('faults %s', (_, reach) => {
+];
+
+// Over a socket, the client waits for seconds until it gives up.
+it.each(selectFirst(REACHES))(
+  'faults %s never respond, before or after a write took effect, until the client gives up',
+  async (_, reach) => {
+    const trouble = await createFaultyServer(
+      reach,
+      '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
+      1000,
+    );
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
+    expect(await countEdges(trouble)).toBe(0);
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
+    expect(await countEdges(trouble)).toBe(1);
+    expect(trouble.slept).toEqual(reach === inMemory ? [120_000, 60_000] : []);
+  },
+);
+
+describe.each(REACHES)('faults %s', (_, reach) => {
   it('respond with 429, with the time to wait if a rule has one', async () => {
     const trouble = await createFaultyServer(
       reach,
@@ -105,19 +125,6 @@ describe.each([
     const answer = trouble.send('POST', '/edges/tcp', '{}').then((response) => response.text());
     await expect(answer).rejects.toThrow(/was lost/);
     expect(await countEdges(trouble)).toBe(1);
-  });
-
-  it('never respond, before or after a write took effect, until the client gives up', async () => {
-    const trouble = await createFaultyServer(
-      reach,
-      '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
-      1000,
-    );
-    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
-    expect(await countEdges(trouble)).toBe(0);
-    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
-    expect(await countEdges(trouble)).toBe(1);
-    expect(trouble.slept).toEqual(reach === inMemory ? [120_000, 60_000] : []);
   });
 
   it('respond with half of a JSON text, as if it were whole', async () => {

@@ -36,6 +36,15 @@ export function countInCondition({ diagnostics }: Checked, condition: Condition)
   return diagnostics.filter((one) => isAboutCondition(one, condition)).length;
 }
 
+/** Whether a diagnostic says that its plan does not make a change that the manifests ask for. */
+export function isAboutLeftOut(diagnostic: Diagnostic): boolean {
+  return isAboutCondition(diagnostic, 'left-out') || isAboutCondition(diagnostic, 'kept');
+}
+
+export function listLeftOutAddresses({ diagnostics }: Checked): ReadonlySet<string> {
+  return new Set(diagnostics.filter(isAboutLeftOut).flatMap(({ address }) => address ?? []));
+}
+
 /** The addresses of the changes to which a condition applies. */
 export function listAddressesInCondition({ diagnostics }: Checked, condition: Condition): ReadonlySet<string> {
   const found = diagnostics.filter((one) => isAboutCondition(one, condition));

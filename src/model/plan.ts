@@ -228,10 +228,11 @@ interface Rehearsal {
 }
 
 /**
- * Which side differs from the earlier plan: the manifests (or the options of the run), what is live, or both. Absent:
- * the two plans alone do not show it.
+ * Which side differs from the earlier plan: the manifests (or the options of the run), what is live, or both; or the run,
+ * of which one plan leaves the change out, such as a delete beside a stack that is refused. Absent: the two plans alone
+ * do not show it.
  */
-export type ChangedSide = 'manifests' | 'live' | 'both';
+export type ChangedSide = 'manifests' | 'live' | 'both' | 'run';
 
 export function toChangedSide(hasManifestsChanged: boolean, hasLiveChanged: boolean): ChangedSide | undefined {
   if (hasManifestsChanged) return hasLiveChanged ? 'both' : 'manifests';

@@ -82,6 +82,47 @@ describe('a run in which a stack cannot be read', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('says what of an approved plan it leaves out, beside which stack, and what to do', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/c/edgewise.yaml': toStack('c') });
+    const { edgewise, write } = workspace;
+    await edgewise('apply -R live --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_001) + toEdge('y', 20_002) });
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/a/more.yaml': toEdge('z', 20_003), 'live/c/pool.yaml': '}{' });
+    const why = /TCPEdge\/gone \(\w+\) is in no manifest, and is kept in this run: live\/c cannot be read, and might/;
+    const remedy = /Correct that stack and run again\. To delete it now, [^\n]* edgewise apply live\/a/;
+    const line = 'apply -R live --approved plans --yes';
+    const { stdout: text } = await edgewise(line);
+    const { stdout: markdown } = await edgewise(`${line} --format markdown`);
+    for (const report of [text, markdown]) {
+      for (const said of [why, remedy, 'now: left out', 'the manifests (1), what the run leaves out (2)'])
+        expect(report).toMatch(said);
+      expect(report).not.toMatch(/changed at the service|what is live/);
+    }
+    const { stacks } = JSON.parse((await edgewise(`${line} --format json`)).stdout);
+    expect(stacks[0].comparison.less).toMatchObject([
+      { address: 'TCPEdge/gone', action: 'delete', changed: 'run' },
+      { address: 'TCPEdge/y', action: 'create', changed: 'run' },
+    ]);
+    expect(stacks[0].comparison.diagnostics).toMatchObject([
+      { code: 'kept-prune', message: expect.stringMatching(why), remedy: expect.stringMatching(remedy) },
+      { code: 'left-out', address: 'TCPEdge/y' },
+    ]);
+  });
+
+  it('says of a delete that is not approved that the approved plan left it out', async () => {
+    const workspace = await createWorkspace({ ...A, 'live/c/edgewise.yaml': toStack('c') });
+    const { edgewise, write } = workspace;
+    await edgewise('apply -R live --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a') + toEdge('x', 20_003), 'live/c/pool.yaml': '}{' });
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/c/pool.yaml': '' });
+    const { stdout } = await edgewise('apply live/a --approved plans/a.json --yes --allow-deletes');
+    expect(stdout).toMatch(/^Not approved:\n\n- TCPEdge\/gone [^+~]*\n {4}approved: left out$/m);
+    expect(stdout).toContain('Changed since then: what the run leaves out (1).');
+    expect(stdout).not.toContain('kept-prune');
+  });
+
   it('asks nothing after an interrupt while it plans a stack again', async () => {
     const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_a: 1 } });
     const user = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBackend/pool' } });

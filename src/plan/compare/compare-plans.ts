@@ -15,6 +15,7 @@ import {
   isRemoval,
   sendsNothing,
 } from '../../model/change.ts';
+import { listLeftOutAddresses } from '../../model/conditions.ts';
 import type { Danger } from '../../model/danger.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
@@ -81,6 +82,7 @@ export function comparePlans(before: Plan, after: Plan, evidence?: PlanEvidence)
     names: new Map([...collectNames(after, before), ...listAwaitedIds(before, evidence)]),
     earlierNames: collectNames(before, after),
     replaces: new Map(before.changes.flatMap((one) => (one.action === 'replace' ? [[one.address, one]] : []))),
+    leftOut: { before: listLeftOutAddresses(before), after: listLeftOutAddresses(after) },
     evidence: evidence && indexEvidence(evidence, after),
   };
   const counterparts = matchChanges(before.changes, shown.changes);
@@ -115,6 +117,8 @@ interface Comparison {
   readonly earlierNames: IdNames;
   /** The replaces of the earlier plan. */
   readonly replaces: ReadonlyMap<string, Change>;
+  /** The addresses of what each plan leaves out. */
+  readonly leftOut: Readonly<Record<'before' | 'after', ReadonlySet<string>>>;
   /** Absent: only the two plans are known. */
   readonly evidence: IndexedEvidence | undefined;
 }
@@ -195,17 +199,17 @@ function compareChanges({ earlier, later }: ComparedChanges, run: Comparison): E
   const now = later !== undefined && isRestOfReplace(later, run) ? undefined : pickSent(later);
   if (approved !== undefined && now !== undefined && isComparable(approved, now, run))
     return compareFacts(approved, now, run);
-  if (now !== undefined) return { more: toWholeExtra(now, earlier) };
-  return approved === undefined ? {} : { less: toWholeExtra(approved, later) };
+  if (now !== undefined) return { more: toWholeExtra(now, earlier, run.leftOut.before) };
+  return approved === undefined ? {} : { less: toWholeExtra(approved, later, run.leftOut.after) };
 }
 
 function pickSent(change: Change | undefined): Change | undefined {
   return change === undefined || sendsNothing(change.action) ? undefined : change;
 }
 
-function toWholeExtra(change: Change, other: Change | undefined): ExtraChange {
+function toWholeExtra(change: Change, other: Change | undefined, leftOut: ReadonlySet<string>): ExtraChange {
   const { dangers = [] } = change;
-  const changed = findSideOfWholeChange(change, other);
+  const changed = leftOut.has(formatChangeAddress(change)) ? 'run' : findSideOfWholeChange(change, other);
   return { change, other: pickSent(other), isWhole: true, fields: [], dangers, changed };
 }
 
@@ -535,6 +539,7 @@ function findSideOfMissingChange(
   { names }: Comparison,
   evidence: IndexedEvidence,
 ): ChangedSide | undefined {
+  if (changed === 'run') return changed;
   const decision = evidence.decisions.get(change.address);
   const described = decision?.form === undefined ? undefined : decision;
   if (change.duplicateOf !== undefined) return 'live';

@@ -10,6 +10,7 @@ import {
   formatComparedMember,
   formatComparisonRemedy,
   formatComparisonSummary,
+  listComparisonDiagnostics,
   listSideNotes,
   listSinkNotes,
   TOKEN_PATH,
@@ -47,7 +48,7 @@ export function createComparisonDocument({ command, ...report }: ComparisonRepor
     command === 'diff'
       ? createFinding('plan-differs', 'notice', message, { address })
       : createFinding('not-approved', 'error', message, { address });
-  const findings = after.diagnostics.filter(({ severity }) => severity === 'error').map(toFinding);
+  const findings = listComparisonDiagnostics(comparison).map(toFinding);
   const parts = (
     [
       { part: 'more', heading: words.more, items: more, other: words.before },
@@ -127,7 +128,7 @@ function describeExtra(
 ): EntryDetails {
   if (isWhole) {
     const theirs = other === undefined ? [] : [`${word}: ${formatAction(other.action)}`];
-    return { ...details, notes: [...listSideNotes(changed), ...theirs, ...details.notes] };
+    return { ...details, notes: [...listSideNotes(changed, word), ...theirs, ...details.notes] };
   }
   const found = listDangerViews([{ ...change, dangers }], names).map(({ group, said }) => `${group}: it ${said}`);
   const sinks = fields.filter(({ difference }) => difference.path === TOKEN_PATH);

@@ -20,6 +20,7 @@ import type { PolicyTestResults } from '../../model/policy.ts';
 import { toFileJson } from '../../model/secret-value.ts';
 import type { ComparisonReport, Failure, FormatOptions, LintRuleRow, Report, SettingRow } from '../report.ts';
 import { listNextSteps } from '../view/apply-wording.ts';
+import { listComparisonDiagnostics } from '../view/comparison-wording.ts';
 import { numberPlan, redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
 import { countWriteOutcomes, isFullyApplied } from '../view/wording.ts';
 
@@ -253,7 +254,8 @@ function createErrorDocument(error: NonNullable<Failure['error']>): object {
 
 /** A comparison of two plans. `same`: they do the same, apart from what is done already. */
 function createComparisonJson({ comparison, names }: ComparisonReport): object {
-  const { before, after, members, more, less, done } = redactComparison(comparison);
+  const redacted = redactComparison(comparison);
+  const { before, after, members, more, less, done } = redacted;
   return {
     same: isSamePlan(comparison),
     before: { name: names.before, ...before.made },
@@ -262,7 +264,7 @@ function createComparisonJson({ comparison, names }: ComparisonReport): object {
     more: more.map(createChangeDocument),
     less: less.map(createChangeDocument),
     done,
-    diagnostics: after.diagnostics.filter(({ severity }) => severity === 'error'),
+    diagnostics: listComparisonDiagnostics(redacted),
   };
 }
 

@@ -1,5 +1,7 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import { type Change, isRemoval } from '../../model/change.ts';
+import { isAboutLeftOut } from '../../model/conditions.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonArray, type Json, toCanonicalJson } from '../../model/json.ts';
 import {
   type ChangedSide,
@@ -82,27 +84,40 @@ function isOnlyUncompared({ isWhole, fields, dangers }: ExtraChange): boolean {
   return !isWhole && dangers.length === 0 && fields.every(({ isUncompared }) => isUncompared);
 }
 
-/** The sides that differ, with the number of changes that each concerns. */
-function listChangedSides(changes: readonly ExtraChange[]): readonly string[] {
-  const count = (side: ChangedSide): number =>
-    changes.filter(({ changed, fields }) =>
-      [changed, ...fields.map((field) => field.changed)].some((one) => one === side || one === 'both'),
-    ).length;
-  const said = [
-    ['the manifests', count('manifests')],
-    ['what is live', count('live')],
-  ] as const;
-  return said.filter(([, number]) => number > 0).map(([side, number]) => `${side} (${number})`);
+/** The errors of the later plan, and why it leaves out what the earlier one does. */
+export function listComparisonDiagnostics({ after, less }: PlanComparison): readonly Diagnostic[] {
+  const leavesOut = less.some(({ changed }) => changed === 'run');
+  return after.diagnostics.filter((one) => one.severity === 'error' || (leavesOut && isAboutLeftOut(one)));
 }
 
-const SIDES: Readonly<Record<ChangedSide, string>> = {
-  manifests: 'the manifests changed',
-  live: 'it changed at the service',
-  both: 'the manifests changed, and it changed at the service',
+/** The sides that differ, with the number of changes that each concerns. */
+function listChangedSides(changes: readonly ExtraChange[]): readonly string[] {
+  const sides = changes.map(({ changed, fields }) => {
+    const all = [changed, ...fields.map((field) => field.changed)];
+    return all.flatMap((side) => (side === undefined ? [] : SIDES[side].counted));
+  });
+  const counted = new Set(Object.values(SIDES).flatMap((side) => side.counted));
+  return [...counted].flatMap((name) => {
+    const { length } = sides.filter((names) => names.includes(name));
+    return length === 0 ? [] : [`${name} (${length})`];
+  });
+}
+
+/** What differs, as a note on a change, and as it is counted in the summary. `other`: the word for the other plan. */
+const SIDES: Readonly<
+  Record<ChangedSide, { readonly note: (other: string) => string; readonly counted: readonly string[] }>
+> = {
+  manifests: { note: () => 'the manifests changed', counted: ['the manifests'] },
+  live: { note: () => 'it changed at the service', counted: ['what is live'] },
+  both: {
+    note: () => 'the manifests changed, and it changed at the service',
+    counted: ['the manifests', 'what is live'],
+  },
+  run: { note: (other) => `${other}: left out`, counted: ['what the run leaves out'] },
 };
 
-export function listSideNotes(changed: ChangedSide | undefined): readonly string[] {
-  return changed === undefined ? [] : [SIDES[changed]];
+export function listSideNotes(changed: ChangedSide | undefined, other: string): readonly string[] {
+  return changed === undefined ? [] : [SIDES[changed].note(other)];
 }
 
 export function formatComparedMember(
@@ -140,14 +155,14 @@ export function createExtraFieldView(field: ExtraField, context: ExtraContext): 
   const { word, action } = context;
   const shown = createDifferenceView(toReadable(difference), context);
   if (difference.path === HIDDEN_VALUES_PATH) {
-    const notes = [isUncompared ? 'cannot be compared' : `not as ${word}`, ...listSideNotes(changed)];
+    const notes = [isUncompared ? 'cannot be compared' : `not as ${word}`, ...listSideNotes(changed, word)];
     return { ...shown, path: HIDDEN_VALUES_PATH, inline: undefined, lines: [], notes };
   }
-  if (other === undefined) return { ...shown, notes: [...shown.notes, ...listSideNotes(changed)] };
+  if (other === undefined) return { ...shown, notes: [...shown.notes, ...listSideNotes(changed, word)] };
   const theirs = createDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
   const side = findSide(action, difference);
   const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
-  const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`, ...listSideNotes(changed)];
+  const notes = [...shown.notes, `${word}: ${formatOtherValue(theirs, side)}`, ...listSideNotes(changed, word)];
   return { ...shown, notes, inline };
 }
 

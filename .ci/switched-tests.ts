@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
-import { ACTIVE_VARIABLE } from './mutant-switches.ts';
 import {
   CURRENT,
   type CurrentTrial,
@@ -26,23 +25,15 @@ export interface ReachingTest {
   readonly durationMs: number;
 }
 
-/** What reaches a mutant. */
-export interface Reach {
-  readonly tests: readonly ReachingTest[];
-  /** The test files that reach it outside of their tests. */
-  readonly files: readonly string[];
-}
-
-/** Runs all tests once without a mutant. Returns what reaches each of `count` mutants. */
-export async function recordReach(checkout: string, count: number): Promise<readonly Reach[]> {
+/** Runs all tests once without a mutant. Returns the tests that reach each of `count` mutants. */
+export async function recordReach(checkout: string, count: number): Promise<readonly (readonly ReachingTest[])[]> {
   const state = createState(checkout);
-  await once(startTests(checkout, { [STATE_VARIABLE]: state }, []), 'exit');
+  await once(startTests(checkout, state, []), 'exit');
   const lines = readLines(join(state, RECORD)).map((line): ReachedByTest => JSON.parse(line));
-  const reach = Array.from({ length: count }, () => ({ tests: [] as ReachingTest[], files: [] as string[] }));
+  if (lines.length === 0) throw new Error(`No test ran in ${checkout}`);
+  const reach = Array.from({ length: count }, (): ReachingTest[] => []);
   for (const { file, id, durationMs, reached } of lines)
-    for (const index of reached)
-      if (id === undefined) reach[index]?.files.push(file);
-      else reach[index]?.tests.push({ file, id, durationMs });
+    for (const index of reached) reach[index]?.push({ file, id, durationMs });
   return reach;
 }
 
@@ -92,7 +83,7 @@ async function runUntilStuck(
   checkout: string,
   { state, files, onTick }: { readonly state: string; readonly files: readonly string[]; readonly onTick: () => void },
 ): Promise<boolean> {
-  const child = startTests(checkout, { [STATE_VARIABLE]: state }, files);
+  const child = startTests(checkout, state, files);
   const exit = once(child, 'exit');
   for await (const _ of setInterval(1000)) {
     onTick();
@@ -124,32 +115,11 @@ function listCurrent(
   });
 }
 
-/**
- * Runs test files with one mutant from the start of the process and, if one of them fails, without it. Returns whether only
- * the mutant makes them fail.
- */
-export async function failsOnlyWith(checkout: string, index: number, files: readonly string[]): Promise<boolean> {
-  return (await fails(checkout, { [ACTIVE_VARIABLE]: String(index) }, files)) && !(await fails(checkout, {}, files));
-}
-
-async function fails(
-  checkout: string,
-  env: Readonly<Record<string, string>>,
-  files: readonly string[],
-): Promise<boolean> {
-  const child = startTests(checkout, env, ['--bail=1', ...files]);
-  const timer = setTimeout(() => endAll(child), 10 * MOST_MS);
-  await once(child, 'exit');
-  clearTimeout(timer);
-  return child.exitCode !== 0;
-}
-
-function startTests(checkout: string, env: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess {
-  const config = env[STATE_VARIABLE] === undefined ? 'test/vitest.config.ts' : '.ci/switched.config.ts';
-  const words = ['node_modules/vitest/vitest.mjs', 'run', '--config', config, '--project', 'fast', ...args];
-  return spawn(process.execPath, words, {
+function startTests(checkout: string, state: string, files: readonly string[]): ChildProcess {
+  const words = ['node_modules/vitest/vitest.mjs', 'run', '--config', '.ci/switched.config.ts', '--project', 'fast'];
+  return spawn(process.execPath, [...words, ...files], {
     cwd: checkout,
-    env: { ...process.env, ...env },
+    env: { ...process.env, [STATE_VARIABLE]: state },
     detached: true,
     stdio: 'ignore',
   });

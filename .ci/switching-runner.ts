@@ -1,13 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type RunnerTask,
-  type RunnerTestCase,
-  type RunnerTestFile,
-  type RunnerTestSuite,
-  TestRunner,
-  type TestTryOptions,
-} from 'vitest';
+import { type RunnerTask, type RunnerTestCase, type RunnerTestSuite, TestRunner, type TestTryOptions } from 'vitest';
 import { ACTIVE_VARIABLE, REACHED_VARIABLE, type Switches } from './mutant-switches.ts';
 
 /**
@@ -20,8 +13,8 @@ import { ACTIVE_VARIABLE, REACHED_VARIABLE, type Switches } from './mutant-switc
 export interface ReachedByTest {
   /** Relative to the checkout. */
   readonly file: string;
-  /** Of the test, the same in each run. `undefined`: what the file reached outside of its tests, such as while it was imported. */
-  readonly id: string | undefined;
+  /** Of the test, the same in each run. */
+  readonly id: string;
   readonly durationMs: number;
   readonly reached: readonly number[];
 }
@@ -68,7 +61,11 @@ export default class SwitchingRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test);
-    if (trials === undefined) return this.#record(test.file, undefined, 0);
+    if (trials === undefined) {
+      // What was reached while the file was imported is reached once in a process: no test can try it anew.
+      takeReached();
+      return;
+    }
     const waiting = (trials[test.id] ?? []).filter((index) => !existsSync(toNoticedFile(state, index)));
     this.#runs = { waiting, active: undefined, failed: undefined, isOver: false };
     if (waiting.length === 0) test.mode = 'skip';
@@ -116,18 +113,24 @@ export default class SwitchingRunner extends TestRunner {
 
   override onAfterRunTask(test: RunnerTask): void {
     super.onAfterRunTask(test);
-    if (trials === undefined) this.#record(test.file, test.id, test.result?.duration ?? 0);
-  }
-
-  #record(file: RunnerTestFile, id: string | undefined, durationMs: number): void {
-    const children = existsSync(reachedByChildren) ? readFileSync(reachedByChildren, 'utf8') : '';
-    writeFileSync(reachedByChildren, '');
-    const reached = [...new Set([...switches.reached, ...children.split('\n').filter(Boolean).map(Number)])];
-    switches.reached.clear();
-    if (id === undefined && reached.length === 0) return;
-    const line: ReachedByTest = { file: file.name, id, durationMs, reached };
+    if (trials !== undefined) return;
+    const line: ReachedByTest = {
+      file: test.file.name,
+      id: test.id,
+      durationMs: test.result?.duration ?? 0,
+      reached: takeReached(),
+    };
     appendFileSync(join(state, RECORD), `${JSON.stringify(line)}\n`);
   }
+}
+
+/** Returns what this process and its child processes have reached since the last call. */
+function takeReached(): readonly number[] {
+  const children = existsSync(reachedByChildren) ? readFileSync(reachedByChildren, 'utf8') : '';
+  writeFileSync(reachedByChildren, '');
+  const reached = new Set([...switches.reached, ...children.split('\n').filter(Boolean).map(Number)]);
+  switches.reached.clear();
+  return [...reached];
 }
 
 function nameOf(test: RunnerTask): string {

@@ -170,10 +170,13 @@ describe('a rehearsal', () => {
     expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, rejected: 0 }, findings: [] });
   });
 
-  it('measures how long a moving hostport is not served', async () => {
+  it.each([
+    ['an edge', toManifest('TCPEdge', 'b', {})],
+    ['a new edge', ''],
+  ])('measures how long a hostport that moves to %s is not served', async (_, b) => {
     const port = { hostports: ['1.tcp.example.net:20001'] };
     const { edgewise } = await planChange(
-      toManifest('TCPEdge', 'a', port) + toManifest('TCPEdge', 'b', {}),
+      toManifest('TCPEdge', 'a', port) + b,
       toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', port),
     );
     const { stdout } = await edgewise('plan --format json');

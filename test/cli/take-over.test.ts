@@ -248,13 +248,15 @@ describe('what would be created beside its equal of another stack', () => {
     expect(line.stdout).toContain('2 to take over, 0 to adopt, 0 to create');
   });
 
-  it('is asked for if renamed_from names a stack that does not exist, and another one is spelled alike', async () => {
+  it.each([
+    ['a stack that does not exist', { stack: 'othre', name: 'pool' }, 'the stack `other`'],
+    ['a name that the stack does not have', { stack: 'other', name: 'poool' }, '`pool`'],
+  ])('is asked for if renamed_from names %s, and another one is spelled alike', async (_, renamed_from, meant) => {
     const { edgewise, write } = await createWorkspace({ 'm.yaml': `${OTHER}${POOL}` });
     await edgewise('apply m.yaml --yes');
-    const lifecycle = { renamed_from: { stack: 'othre', name: 'pool' } };
-    const lake = toManifest('WeightedBackend', 'lake', { backends: { bkdhr_a: 2 } }, { lifecycle });
+    const lake = toManifest('WeightedBackend', 'lake', { backends: { bkdhr_a: 2 } }, { lifecycle: { renamed_from } });
     await write({ 'm.yaml': `${STACK}${lake}` });
-    expect((await edgewise('plan m.yaml')).stdout).toContain('Did you mean the stack `other`?');
+    expect((await edgewise('plan m.yaml')).stdout).toContain(`Did you mean ${meant}?`);
   });
 
   it('is not meant if a field or the name differs', async () => {

@@ -30,3 +30,12 @@ describe('a data file that does not exist', () => {
     expect(stderr).toContain('Using the embedded server, new and empty: fresh.json does not exist yet.\n');
   });
 });
+
+describe('a data file whose lock would have too long a name', () => {
+  it('is refused with the reason', async () => {
+    const { edgewise } = await createWorkspace(FILES);
+    const { exitCode, stderr } = await edgewise(`apply m --yes --base-url embedded:${'x'.repeat(246)}.json`);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('x.json cannot be locked: ENAMETOOLONG: name too long');
+  });
+});

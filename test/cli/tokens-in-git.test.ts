@@ -6,14 +6,11 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openStack, type Transport } from '../../src/index.ts';
 import { selectTypical } from '../cases.ts';
 import { requireProgramOrSkip } from '../needs.ts';
+import { git } from '../repository/tree.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
 beforeEach(() => requireProgramOrSkip('git'));
-
-function git(cwd: string, ...words: readonly string[]): string {
-  return execFileSync('git', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-}
 
 function toStack(directory: string, more = ''): string {
   return `${STACK}spec: { tokens: { default: { directory: ${JSON.stringify(directory)}${more} } } }\n${toCredential('agent')}`;

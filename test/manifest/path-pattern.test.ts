@@ -111,7 +111,8 @@ it('ignores with spec.skip_files the files that git ignores, and names the last 
  * Lists the files that git ignores by each list of patterns. Arguments: the number of lists, the lists, and the files. Git's exit code 1 means
  * none.
  */
-const CHECK_FILES = `count=$1; shift
+const CHECK_FILES = `mkdir -p .git/info
+count=$1; shift
 lists=("\${@:1:count}"); shift "$count"
 for list in "\${lists[@]}"; do
   printf %s "$list" >.git/info/exclude

@@ -1,13 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'vitest/config';
-import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
+import { defineConfig } from 'vitest/config';
+import { MUTANT_VARIABLE } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
-import { MUTANTS } from './invented-kinds/mutants.ts';
+import { COMPILED } from './compiled.ts';
 import { INVENTED_KINDS } from './invented-kinds/tables.ts';
-import { withInventedKinds } from './invented-kinds/with-invented-kinds.ts';
 import { BROKEN_PROMISES } from './promises/breaks.ts';
-import { SOURCE_MUTANTS } from './simulation/source-mutants.ts';
 
 /**
  * The tests, by how long they take and what they need. `npm test` runs `fast` and `installed`; `npm run test:all` runs every project, and `--
@@ -52,34 +50,23 @@ function listOfAllCases(project: string): readonly string[] {
   return OF_ALL_CASES.filter((file) => file.startsWith('test/installed/') === (project === 'journeys'));
 }
 
+// For the processes that run tests, and those that tests start.
+Object.assign(process.env, COMPILED);
+
 /** The file for the results as JSON, which a program counts. */
 const results = process.env['EDGEWISE_TEST_RESULTS'];
 
-/** The mutant to test, if any. */
-const mutant = process.env[MUTANT_VARIABLE] ?? '';
-const broken = { ...SOURCE_MUTANTS, ...BROKEN_PROMISES, ...MUTANTS }[mutant];
-if (mutant !== '' && broken === undefined) throw new Error(`There is no mutant ${mutant}`);
-
 /** The program that tests start as a process. */
 const program =
-  mutant in BROKEN_PROMISES
+  (process.env[MUTANT_VARIABLE] ?? '') in BROKEN_PROMISES
     ? 'test/promises/broken-program.ts'
     : (process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts');
 
 /** Gives properties their seed and the number of tries. */
-const PROPERTIES = ['test/setup-properties.ts'];
+const PROPERTIES = 'test/setup-properties.ts';
 
-/** Fails each test that imports fast-check, also through another file. */
-function withoutRandomValues(): Plugin {
-  return {
-    name: 'without-random-values',
-    enforce: 'pre',
-    resolveId: (id, importer) => {
-      if (id !== 'fast-check') return undefined;
-      throw new Error(`npm test has no random values: ${importer} imports fast-check. Move the property to test/laws.`);
-    },
-  };
-}
+/** Loads a file below `test` before a process that runs tests loads anything else. */
+const preload = (file: string) => ['--import', new URL(file, import.meta.url).href];
 
 /** Packs and installs the program. */
 const INSTALL = 'test/installed/install.ts';
@@ -89,7 +76,7 @@ const toPattern = (folders: readonly string[]) => folders.map((folder) => `test/
 export default defineConfig({
   test: {
     root: ROOT,
-    setupFiles: ['test/setup.ts'],
+    execArgv: preload('load-broken-source.ts'),
     env: { EDGEWISE_BIN: program },
     // Long enough for a busy machine: only a test that hangs fails.
     testTimeout: 180_000,
@@ -97,14 +84,15 @@ export default defineConfig({
     maxWorkers: '100%',
     // The test files of one worker share their imports, which otherwise take a large part of the time. No test changes an imported module.
     isolate: false,
-    fsModuleCache: true,
+    // Node runs the sources as it runs those of the program. No test replaces a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     projects: [
       {
         extends: true,
-        plugins: [withoutRandomValues(), withBrokenSource(broken)],
         test: {
           name: 'fast',
+          execArgv: preload('no-random-values.ts'),
           include: [
             'test/*.test.ts',
             `test/!(${[...Object.values(LONG).flat(), 'installed', 'invented-kinds'].join('|')})/**/*.test.ts`,
@@ -121,21 +109,20 @@ export default defineConfig({
       },
       ...Object.entries(LONG).map(([name, folders]) => ({
         extends: true as const,
-        plugins: [withBrokenSource(broken)],
         test: {
           name,
           include: [...toPattern(folders), ...listOfAllCases(name)],
           env: { EDGEWISE_BIN: program, EDGEWISE_CASES: 'all' },
-          setupFiles: PROPERTIES,
+          setupFiles: [PROPERTIES],
           ...(name === 'journeys' && { globalSetup: INSTALL }),
         },
       })),
       {
         extends: true,
-        plugins: [withInventedKinds(), withBrokenSource(broken)],
         test: {
           name: 'invented-kinds',
-          setupFiles: PROPERTIES,
+          setupFiles: [PROPERTIES],
+          execArgv: preload('invented-kinds/load-invented-kinds.ts'),
           include: ['test/invented-kinds/**/*.test.ts', ...OF_EVERY_KIND],
           env: { EDGEWISE_BIN: program, EDGEWISE_KINDS: INVENTED_KINDS.map(({ name }) => name).join(' ') },
         },

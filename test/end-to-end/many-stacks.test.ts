@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFetchTransport } from '../../src/client/undici-transport.ts';
 import { atUrl, sendByHand } from '../by-hand.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { COMPILED } from '../compiled.ts';
 import { hideVersion } from '../hide-version.ts';
 import { commitAll, git } from '../repository/tree.ts';
-import { COMPILED } from '../setup.ts';
 import { type Ended, PROGRAM, type ServerProcess, startServerProcess } from './processes.ts';
 
 /** A repository of twenty stacks with the commands of its users: real processes, git, and a service on a port. */

@@ -14,9 +14,9 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { atUrl, sendByHand } from '../by-hand.ts';
+import { COMPILED } from '../compiled.ts';
 import { hideVersion } from '../hide-version.ts';
 import { commitAll, git } from '../repository/tree.ts';
-import { COMPILED } from '../setup.ts';
 import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 
 /**

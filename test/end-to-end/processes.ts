@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { MUTANT_VARIABLE } from '../broken-source.ts';
-import { COMPILED } from '../setup.ts';
+import { COMPILED } from '../compiled.ts';
 
 /** The command line as a user starts it: the built file in EDGEWISE_BIN, else the sources. */
 export const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');

@@ -4,7 +4,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { COMPILED } from '../setup.ts';
+import { COMPILED } from '../compiled.ts';
 
 /** Inputs of a workflow for an action, and its folders. */
 export interface ActionCall {

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { COMPILED } from '../setup.ts';
+import { COMPILED } from '../compiled.ts';
 
 const COMPONENT = 'examples/pipelines/gitlab/templates/edgewise.yml';
 

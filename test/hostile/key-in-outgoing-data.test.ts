@@ -6,9 +6,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretRegistry } from '../../src/model/secrets.ts';
 import { createWorkspace } from '../cli/workspace.ts';
 import { catchError, createFakeService } from '../client/fake-service.ts';
+import { COMPILED } from '../compiled.ts';
 import { type Ended, PROGRAM, runEdgewise } from '../end-to-end/processes.ts';
 import { PERSONAL_TOKEN, startFakeForge } from '../forge/fake-forge.ts';
-import { COMPILED } from '../setup.ts';
 import { createCheckout, startListener } from './listener.ts';
 import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
 

@@ -1,7 +1,4 @@
-import { breakSource, MUTANT_VARIABLE } from '../broken-source.ts';
-import { BROKEN_PROMISES, type BrokenPromise } from './breaks.ts';
+import '../load-broken-source.ts';
 
-/** The program with the broken promise that a variable names. */
-const broken = new Map<string, BrokenPromise>(Object.entries(BROKEN_PROMISES)).get(process.env[MUTANT_VARIABLE] ?? '');
-if (broken !== undefined) breakSource(broken);
+/** The program with the broken source that a variable names. */
 await import('../../src/cli/main.ts');

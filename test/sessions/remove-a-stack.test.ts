@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { toEdge } from '../cli/workspace.ts';
+import { COMPILED } from '../compiled.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 import { commitAll, toStack } from '../repository/tree.ts';
-import { COMPILED } from '../setup.ts';
 
 /** The commands of docs/how-to/remove-a-stack.md, with git and a service in a file. */
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { toManifest } from '../cli/workspace.ts';
+import { COMPILED } from '../compiled.ts';
 import { PROGRAM } from '../end-to-end/processes.ts';
 import { requireProgramOrSkip } from '../needs.ts';
 import { commitAll, toStack } from '../repository/tree.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
-import { COMPILED } from '../setup.ts';
 
 /** The section of docs/how-to/day-two.md on an account that is gone, played on one, with git and a service in a file. */
 

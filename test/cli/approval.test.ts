@@ -154,7 +154,7 @@ describe('apply --approved', () => {
     const approved = parsePlan(await readFile(join(folder, 'approved.json'), 'utf8'));
     const env = { EDGEWISE_BASE_URL: BASE_URL, EDGEWISE_API_KEY: 'dev' };
     await write({ 'edgewise.yaml': `${AFTER}${toEdge('merged', 20006)}` });
-    await using stack = await openStack({ cwd: folder, env, transport: recorder.transport });
+    const stack = await openStack({ cwd: folder, env, transport: recorder.transport });
     const error = await stack.apply(approved).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(NotApprovedError);
     expect(error).toMatchObject({ comparison: { more: [{ change: { address: 'TCPEdge/merged' } }] } });
@@ -162,7 +162,7 @@ describe('apply --approved', () => {
     expect(isSamePlan(comparison)).toBe(false);
     expect(listWrites(workspace)).toEqual([]);
     await write({ 'edgewise.yaml': AFTER });
-    await using again = await openStack({ cwd: folder, env, transport: recorder.transport });
+    const again = await openStack({ cwd: folder, env, transport: recorder.transport });
     const same = await again.compare(approved);
     expect(isSamePlan(same)).toBe(true);
     expect((await again.apply(same.after)).outcomes).toHaveLength(3);

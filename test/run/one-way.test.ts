@@ -205,7 +205,7 @@ async function applyInProgram(one: Case, workspace: Workspace, answer: Answer): 
   const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
   const given = { paths: ['live/a'], cwd: folder, policies, env, transport: recorder.transport, now: () => NOW };
   try {
-    await using stack = await openStack(given);
+    const stack = await openStack(given);
     const plan =
       one.isApproved === true
         ? parsePlan(await readFile(join(folder, 'approved'), 'utf8'), 'approved')

@@ -316,12 +316,13 @@ describe('a stack of the library', () => {
     const stack = await openStack({ ...options, baseUrl: 'embedded:' });
     await stack.apply(await stack.plan());
     expect((await stack.get()).resources).toHaveLength(2);
-    {
-      await using kept = await openStack({ ...options, baseUrl: 'embedded:account.json' });
-      await kept.apply(await kept.plan());
-    }
-    await using again = await openStack({ ...options, baseUrl: 'embedded:account.json' });
+    const kept = await openStack({ ...options, baseUrl: 'embedded:account.json' });
+    await kept.apply(await kept.plan());
+    // As `await using` does, which Node 22 does not know.
+    await kept[Symbol.asyncDispose]();
+    const again = await openStack({ ...options, baseUrl: 'embedded:account.json' });
     expect((await again.plan()).writes).toEqual([]);
+    await again[Symbol.asyncDispose]();
   });
 
   it('leaves a resource to the stack of the repository that takes it over', async () => {

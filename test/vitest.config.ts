@@ -115,6 +115,8 @@ export default defineConfig({
           env: { EDGEWISE_BIN: program, EDGEWISE_CASES: 'all' },
           setupFiles: [PROPERTIES],
           ...(name === 'journeys' && { globalSetup: INSTALL }),
+          // Vite builds the page to try, so its sources use what Vite adds to imports.
+          ...(name === 'tools' && { experimental: { viteModuleRunner: true } }),
         },
       })),
       {

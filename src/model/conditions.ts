@@ -11,6 +11,8 @@ const CONDITIONS = {
   'left-out': { code: 'left-out', severity: 'warning' },
   /** What has no manifest any more is kept. */
   kept: { code: 'kept-prune', severity: 'warning' },
+  /** What has no manifest any more is kept for another stack. */
+  'handed-over': { code: 'kept-for-hand-over', severity: 'warning' },
   /** Beside a new resource, there may be one that lost its mark. */
   doubtful: { code: 'mark-lost', severity: 'warning' },
   /** The stack is not applied, because one that it depends on is not. */
@@ -36,9 +38,11 @@ export function countInCondition({ diagnostics }: Checked, condition: Condition)
   return diagnostics.filter((one) => isAboutCondition(one, condition)).length;
 }
 
+const LEFT_OUT: readonly Condition[] = ['left-out', 'kept', 'handed-over'];
+
 /** Whether a diagnostic says that its plan does not make a change that the manifests ask for. */
 export function isAboutLeftOut(diagnostic: Diagnostic): boolean {
-  return isAboutCondition(diagnostic, 'left-out') || isAboutCondition(diagnostic, 'kept');
+  return LEFT_OUT.some((condition) => isAboutCondition(diagnostic, condition));
 }
 
 export function listLeftOutAddresses({ diagnostics }: Checked): ReadonlySet<string> {

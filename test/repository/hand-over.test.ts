@@ -410,6 +410,24 @@ describe('the old stack of a hand-over, planned alone', () => {
     expect((await edgewise('plan live/a --detailed-exitcode')).exitCode).toBe(0);
   });
 
+  it('says that it leaves out an approved delete, and for whom, if the other stack was merged later', async () => {
+    const workspace = await handOver({ '.git/HEAD': '', 'live/b/edgewise.yaml': toStack('b') });
+    const { edgewise, write } = workspace;
+    await edgewise('plan live/a -o approved.json');
+    await write(AFTER);
+    listWrites(workspace);
+    const line = 'apply live/a --approved approved.json --allow-deletes --yes';
+    const { stdout } = await edgewise(line);
+    expect(stdout).toContain('Changed since then: what the run leaves out (1).');
+    expect(stdout).toMatch(/^ +now: left out$/m);
+    expect(stdout).toMatch(/TCPEdge\/x \(\w+\) is in no manifest, and is kept: the stack b takes it over/);
+    expect(stdout).not.toMatch(/changed at the service|what is live/);
+    const [{ comparison }] = JSON.parse((await edgewise(`${line} --format json`)).stdout).stacks;
+    expect(comparison.less).toMatchObject([{ address: 'TCPEdge/x', action: 'delete', changed: 'run' }]);
+    expect(comparison.diagnostics).toMatchObject([{ code: 'kept-for-hand-over' }]);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
   it('looks below the working folder without a repository, and at no checkout inside of it', async () => {
     const { edgewise, write } = await handOver({});
     const isKept = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('kept-for-hand-over');

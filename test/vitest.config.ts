@@ -5,7 +5,6 @@ import { MUTANT_VARIABLE } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
 import { COMPILED } from './compiled.ts';
 import { INVENTED_KINDS } from './invented-kinds/tables.ts';
-import { BROKEN_PROMISES } from './promises/breaks.ts';
 
 /**
  * The tests, by how long they take and what they need. `npm test` runs `fast` and `installed`; `npm run test:all` runs every project, and `--
@@ -58,9 +57,9 @@ const results = process.env['EDGEWISE_TEST_RESULTS'];
 
 /** The program that tests start as a process. */
 const program =
-  (process.env[MUTANT_VARIABLE] ?? '') in BROKEN_PROMISES
-    ? 'test/promises/broken-program.ts'
-    : (process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts');
+  process.env[MUTANT_VARIABLE] === undefined
+    ? (process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts')
+    : 'test/broken-program.ts';
 
 /** Gives properties their seed and the number of tries. */
 const PROPERTIES = 'test/setup-properties.ts';
